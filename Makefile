@@ -1,0 +1,77 @@
+# What one does with this tree. It needs Go, git and bash; the tests also curl,
+# which runs the commands that the documentation shows.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+BIN := bin/roster
+
+# How long each fuzz target runs.
+FUZZTIME ?= 20s
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+.PHONY: build run test need unit race oracle fuzz bench long lint generate check-generated darwin clean
+
+build:
+	go build -trimpath -ldflags "-s -w" -o $(BIN) ./cmd/roster
+	@echo "$(BIN): $$(wc -c < $(BIN)) bytes"
+
+# Asks a profile of the example workspace about its files. Without a key or a
+# local model it is answered by builtin/demo, which is not a language model:
+#   make run MODEL=ollama/qwen3 QUESTION="…"
+run: build
+	@scripts/run $(BIN) "$(MODEL)" "$(QUESTION)"
+
+# Everything that must hold, from the fresh clone. Go fetches its modules.
+test: need unit race oracle fuzz
+
+need:
+	@scripts/need git curl zstd
+	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
+
+# The server is killed 50 times here, and 25 times under the race detector.
+unit:
+	ROSTER_KILLS=50 go test ./...
+
+race:
+	go test -race ./...
+
+# Our wire protocols against the providers' own libraries, in a module apart.
+oracle:
+	cd model/oracle && go test ./...
+
+fuzz:
+	scripts/fuzz $(FUZZTIME)
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# What takes too long for every change: longer fuzzing, and the tests many
+# times over, with the processors they would have elsewhere.
+long:
+	scripts/fuzz 10m
+	ROSTER_KILLS=500 go test -timeout=1h -run TestServerKilledAtRandom -v ./cmd/roster
+	go test -race -count=5 -cpu=1,2,4 -timeout=3h ./...
+
+lint:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not formatted: run gofmt -w on"; echo "$$files"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	@scripts/vulncheck $(GOVULNCHECK)
+
+generate:
+	go generate ./...
+
+# The generated files are what generate makes of the source.
+check-generated:
+	go test -count=1 -run "^TestReference$$" ./cmd/roster
+
+darwin:
+	GOOS=darwin go build ./...
+	GOOS=darwin go vet ./...
+
+clean:
+	rm -rf bin dist

@@ -1,0 +1,192 @@
+// Package catalog is the set of profiles that a workspace sees, with a
+// diagnostic for everything that did not load. What it answers is always what
+// the files say at that moment: it keeps what it read, looks at every file's
+// stamp on each call, and reads again only what changed.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
+)
+
+// Options of a catalog.
+type Options struct {
+	// Sources in order of precedence: a later one wins.
+	Sources []Source
+	// Headless makes profiles that ask before they delegate an error.
+	Headless bool
+}
+
+// Catalog is safe for concurrent use. It starts nothing and keeps nothing open.
+type Catalog struct {
+	opts dialect.Options
+	seed maphash.Seed
+
+	calls atomic.Int64 // of Snapshot
+
+	mu      sync.Mutex
+	served  int64 // the calls that the last look answers
+	sources []Source
+	now     func() time.Time
+	looks   []look // what tells that nothing changed since the last look; nil: nothing does
+	cache   map[cacheKey]*entry
+	changed bool // the cache holds other files than last shows
+	last    *Snapshot
+}
+
+// Open makes a catalog. It reads nothing yet.
+func Open(o Options) *Catalog {
+	return &Catalog{
+		opts:    dialect.Options{Headless: o.Headless},
+		seed:    maphash.MakeSeed(),
+		sources: append([]Source(nil), o.Sources...),
+		now:     time.Now,
+		cache:   map[cacheKey]*entry{},
+	}
+}
+
+// AddDir adds a folder as the last source. One that does not exist is empty; a
+// path that is no folder is an error.
+func (c *Catalog) AddDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioError(dir, err)
+	}
+	if err == nil && !info.IsDir() {
+		return &profile.LoadError{Path: dir, Err: fmt.Errorf("not a folder: %w", profile.IO)}
+	}
+	c.add(Source{Path: filepath.Clean(dir), Claimed: true})
+	return nil
+}
+
+// AddFile adds one file as the last source. The error is a *profile.LoadError
+// when it does not load; then nothing is added.
+func (c *Catalog) AddFile(file string) error {
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return ioError(file, err)
+	}
+	defer root.Close()
+	data, err := read(root, filepath.Base(file), nil)
+	if err != nil {
+		return ioError(file, err)
+	}
+	s := Source{Path: filepath.Clean(file), Claimed: true}
+	if err := loadError(parse(s, found{claimed: true}, data, c.opts)); err != nil {
+		return err
+	}
+	c.add(s)
+	return nil
+}
+
+// AddString adds a profile in memory as the last source. name is the default of
+// its name; it may be empty. The error is a *profile.LoadError.
+func (c *Catalog) AddString(name, text string) error { return c.AddBytes(name, []byte(text)) }
+
+// AddBytes is like AddString. It keeps a copy of data.
+func (c *Catalog) AddBytes(name string, data []byte) error {
+	s := Source{Name: name, Data: append([]byte(nil), data...), Claimed: true}
+	if err := loadError(parse(s, found{claimed: true}, s.Data, c.opts)); err != nil {
+		return err
+	}
+	c.add(s)
+	return nil
+}
+
+// Paths lists the files and folders that the sources are read from, absolute.
+func (c *Catalog) Paths() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for _, s := range c.sources {
+		if path, err := filepath.Abs(s.Path); err == nil && s.Path != "" {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) add(s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sources = append(c.sources, s)
+	c.served, c.looks = 0, nil
+}
+
+func ioError(path string, err error) error {
+	return &profile.LoadError{Path: path, Err: fmt.Errorf("%w: %w", profile.IO, err)}
+}
+
+func loadError(l *loaded) error {
+	switch l.status {
+	case Refused:
+		return &profile.LoadError{Path: l.shown, Err: &profile.ParseError{Diagnostics: l.diags}}
+	case Ignored:
+		return &profile.LoadError{Path: l.shown, Err: fmt.Errorf("the file is no profile: %w", profile.InvalidFormat)}
+	}
+	return nil
+}
+
+// List ranges over all profiles, sorted by name, as they are when the range
+// begins. They are shared and must not be changed.
+func (c *Catalog) List() iter.Seq[*profile.Profile] {
+	return func(yield func(*profile.Profile) bool) { c.Snapshot().List()(yield) }
+}
+
+// Get gives the profile of a name. The error is a *NotFoundError, or a
+// *profile.LoadError when a file claims the name and does not load.
+func (c *Catalog) Get(name string) (*profile.Profile, error) { return c.Snapshot().Get(name) }
+
+// Diagnostics lists everything that was found in the files of all sources, in
+// the order of sources and paths.
+func (c *Catalog) Diagnostics() []profile.Diagnostic { return c.Snapshot().Diagnostics() }
+
+// Snapshot reads what changed since the last call and gives one consistent view
+// of all sources. Without a change it is the same one as before. Callers that
+// wait for one look share the next.
+func (c *Catalog) Snapshot() *Snapshot {
+	call := c.calls.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call <= c.served && !c.changed {
+		return c.last // of a look that began after this call
+	}
+	c.served = c.calls.Load()
+	if c.looks != nil && !c.changed && c.last != nil && same(c.looks) {
+		return c.last
+	}
+	files := c.refresh(false)
+	if c.changed || c.last == nil {
+		c.last, c.changed = newSnapshot(files), false
+	}
+	return c.last
+}
+
+// NotFoundError says that no profile has a name. It is profile.ProfileNotFound
+// for errors.Is.
+type NotFoundError struct {
+	Name    string
+	Nearest []string // names that could have been meant, the nearest first
+}
+
+func (e *NotFoundError) Error() string {
+	s := "profile not found: " + e.Name
+	if len(e.Nearest) > 0 {
+		s += " (nearest: " + strings.Join(e.Nearest, ", ") + ")"
+	}
+	return s
+}
+
+func (e *NotFoundError) Unwrap() error { return profile.ProfileNotFound }

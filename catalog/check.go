@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// Report is what `roster check` prints.
+type Report struct {
+	Files   []FileReport `json:"files"`
+	Summary Summary      `json:"summary"`
+}
+
+// FileReport is one file of a Report. Path is absolute if the argument was,
+// else below it. Status is loaded, refused or ignored. Name is that of the
+// file's first profile, Names are those of all when it has several.
+type FileReport struct {
+	Path        string               `json:"path"`
+	Status      string               `json:"status"`
+	Dialect     string               `json:"dialect"`
+	Name        string               `json:"name"`
+	Names       []string             `json:"names,omitempty"`
+	Diagnostics []profile.Diagnostic `json:"diagnostics"`
+}
+
+// Summary counts files, and warnings in all of them.
+type Summary struct {
+	Loaded   int `json:"loaded"`
+	Refused  int `json:"refused"`
+	Ignored  int `json:"ignored"`
+	Warnings int `json:"warnings"`
+}
+
+// Check reports on every file of the catalog's sources or, with paths, on
+// those files and everything below those folders, apart from the catalog. A
+// path that does not exist is an error.
+func (c *Catalog) Check(paths ...string) (*Report, error) {
+	if len(paths) == 0 {
+		c.mu.Lock()
+		files := c.refresh(true)
+		sources := c.sources
+		c.mu.Unlock()
+		return report(files, func(f sourced) string {
+			if sources[f.source].Path == "" {
+				return Memory
+			}
+			return f.shown
+		}), nil
+	}
+	one := Open(Options{Headless: c.opts.Headless})
+	folder := make([]bool, len(paths))
+	for i, p := range paths {
+		info, err := os.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &profile.LoadError{Path: p, Err: fmt.Errorf("no such file or folder: %w", profile.IO)}
+		}
+		if err != nil {
+			return nil, ioError(p, err)
+		}
+		folder[i] = info.IsDir()
+		one.sources = append(one.sources, Source{Path: filepath.Clean(p), Claimed: !info.IsDir()})
+	}
+	files := one.refresh(true)
+	return report(files, func(f sourced) string {
+		if folder[f.source] && !filepath.IsAbs(paths[f.source]) {
+			return f.path
+		}
+		return f.shown
+	}), nil
+}
+
+func report(files []sourced, path func(sourced) string) *Report {
+	s := newSnapshot(files)
+	r := &Report{Files: make([]FileReport, 0, len(files))}
+	for i, f := range files {
+		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...)}
+		for _, p := range f.profiles {
+			fr.Names = append(fr.Names, p.Name)
+		}
+		if len(fr.Names) > 0 {
+			fr.Name = fr.Names[0]
+		}
+		if len(fr.Names) == 1 {
+			fr.Names = nil
+		}
+		r.Files = append(r.Files, fr)
+		r.Summary.count(fr)
+	}
+	return r
+}
+
+func (s *Summary) count(f FileReport) {
+	switch f.Status {
+	case Loaded:
+		s.Loaded++
+	case Refused:
+		s.Refused++
+	default:
+		s.Ignored++
+	}
+	for i := range f.Diagnostics {
+		if f.Diagnostics[i].Severity == profile.SeverityWarning {
+			s.Warnings++
+		}
+	}
+}

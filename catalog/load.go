@@ -1,0 +1,187 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
+	"github.com/rosterrun/roster/source"
+)
+
+// racy is how much older than its reading a file must be for its stamp to be
+// trusted: a write in the same tick of the clock changes no stamp.
+const racy = 2 * time.Second
+
+// stamp tells two states of a file apart without reading it. Times are in
+// nanoseconds.
+type stamp struct {
+	size, mtime, ctime int64
+	inode              uint64
+}
+
+// The states of a file.
+const (
+	Loaded  = "loaded"
+	Refused = "refused"
+	Ignored = "ignored"
+)
+
+// loaded is what became of one file. It is immutable.
+type loaded struct {
+	shown, path string // path: below what was checked
+	status      string
+	dialect     string
+	profiles    []*profile.Profile // of a refused file: with the names that it claims
+	diags       []profile.Diagnostic
+}
+
+// entry is a cached file.
+type entry struct {
+	stamp  stamp
+	readAt time.Time
+	sum    uint64
+	result *loaded
+}
+
+func (e *entry) fresh(s stamp) bool {
+	return e != nil && e.stamp == s && e.readAt.UnixNano()-s.mtime >= int64(racy)
+}
+
+// read reads one file, at most one byte more than a profile may have.
+func read(root *os.Root, inRoot string, buf []byte) ([]byte, error) {
+	f, err := openRegular(root, inRoot)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := f.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF || len(buf) > profile.MaxFile {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// openRegular opens a regular file. It does not wait for the other end of a
+// pipe.
+func openRegular(root *os.Root, inRoot string) (*os.File, error) {
+	f, err := root.OpenFile(inRoot, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// parse makes of a file's bytes what is known about it.
+func parse(src Source, f found, data []byte, opts dialect.Options) *loaded {
+	in := &dialect.File{Name: src.shown(f.rel), Path: src.place(f.rel), Data: data, Claimed: f.claimed, Options: opts}
+	if src.Path == "" {
+		in.Path, in.Claimed = src.Name, true
+	}
+	r := &loaded{shown: in.Name, path: f.rel, status: Ignored}
+	d, ok := dialect.Detect(in)
+	if !ok {
+		return r
+	}
+	r.dialect, r.status = d.Name, Loaded
+	r.profiles, r.diags = d.Decode(in)
+	if profile.Refused(r.diags) {
+		r.status = Refused
+	}
+	return r
+}
+
+// unread is a file that could not be read, or is not looked at.
+func unread(src Source, f found, err error) *loaded {
+	r := &loaded{shown: src.shown(f.rel), path: f.rel, status: Ignored}
+	switch {
+	case f.diag != nil:
+		r.diags = []profile.Diagnostic{*f.diag}
+	case err != nil:
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		r.diags = []profile.Diagnostic{profile.Diagnose(profile.CodeIO, source.Origin{File: r.shown}, "", fmt.Sprintf("cannot be read: %v", err), "")}
+		if name := dialect.NameOf(src.place(f.rel)); name != "" {
+			r.profiles = []*profile.Profile{{Name: name, File: r.shown}}
+		}
+	}
+	if profile.Refused(r.diags) {
+		r.status = Refused
+	}
+	return r
+}
+
+// job is one file to be read.
+type job struct {
+	key   cacheKey
+	at    int // in the list of files
+	src   Source
+	file  found
+	root  *os.Root
+	old   *entry
+	entry *entry
+}
+
+// loadAll reads and parses files side by side and waits for all.
+func loadAll(jobs []job, workers int, seed maphash.Seed, opts dialect.Options) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, len(jobs)) {
+		wg.Go(func() {
+			var buf []byte
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					return
+				}
+				buf = jobs[i].load(buf[:0], seed, opts)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// load reads one file; when its bytes are those of the old entry, what was made
+// of them stays.
+func (j *job) load(buf []byte, seed maphash.Seed, opts dialect.Options) []byte {
+	e := &entry{stamp: j.file.stamp, readAt: time.Now()}
+	j.entry = e
+	data, err := read(j.root, j.file.inRoot, buf)
+	if err != nil {
+		e.result = unread(j.src, j.file, err)
+		e.stamp = stamp{} // try again
+		return buf
+	}
+	e.sum = maphash.Bytes(seed, data)
+	if j.old != nil && j.old.sum == e.sum && j.old.stamp != (stamp{}) {
+		e.result = j.old.result
+		return data
+	}
+	e.result = parse(j.src, j.file, data, opts)
+	return data
+}

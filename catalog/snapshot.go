@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// Snapshot is one consistent view of all sources. It is immutable.
+type Snapshot struct {
+	files  []sourced
+	fileOf map[*profile.Profile]int
+	byName map[string]*profile.Profile
+	sorted []*profile.Profile
+	broken map[string]*loaded     // names that only refused files claim
+	extra  [][]profile.Diagnostic // for each file, what only the whole catalog shows
+}
+
+// owner is who holds a name while the files are gone through.
+type owner struct {
+	p    *profile.Profile
+	file int
+}
+
+func newSnapshot(files []sourced) *Snapshot {
+	s := &Snapshot{
+		files:  files,
+		fileOf: make(map[*profile.Profile]int, len(files)),
+		broken: map[string]*loaded{},
+		extra:  make([][]profile.Diagnostic, len(files)),
+	}
+	owners := make(map[string]owner, len(files))
+	for i, f := range files {
+		for _, p := range f.profiles {
+			s.fileOf[p] = i
+			switch {
+			case p.Name == "":
+			case f.status == Loaded:
+				s.claim(owners, p, i)
+			case f.status == Refused:
+				s.withhold(owners, p, i)
+			}
+		}
+	}
+	s.byName = make(map[string]*profile.Profile, len(owners))
+	s.sorted = make([]*profile.Profile, 0, len(owners))
+	for name, o := range owners {
+		s.byName[name] = o.p
+		s.sorted = append(s.sorted, o.p)
+	}
+	slices.SortFunc(s.sorted, func(a, b *profile.Profile) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+// claim gives a name to a profile that loaded. The last one wins.
+func (s *Snapshot) claim(owners map[string]owner, p *profile.Profile, file int) {
+	if was, ok := owners[p.Name]; ok {
+		s.extra[was.file] = append(s.extra[was.file], profile.Diagnose(profile.CodeShadowed, was.p.NameAt, "name",
+			fmt.Sprintf("%s is also defined in %s, which wins", p.Name, p.NameAt), "rename one of them"))
+	}
+	owners[p.Name] = owner{p, file}
+	delete(s.broken, p.Name)
+}
+
+// withhold keeps a name from earlier sources when a file that claims it does
+// not load: what the person meant to override must not run instead. A good file
+// of the same source stays.
+func (s *Snapshot) withhold(owners map[string]owner, p *profile.Profile, file int) {
+	was, ok := owners[p.Name]
+	if ok && s.files[was.file].source == s.files[file].source {
+		return
+	}
+	s.broken[p.Name] = s.files[file].loaded
+	if !ok {
+		return
+	}
+	delete(owners, p.Name)
+	at := p.NameAt
+	at.File = s.files[file].shown
+	s.extra[file] = append(s.extra[file], profile.Diagnose(profile.CodeWithheld, at, "name",
+		fmt.Sprintf("this file claims %s and does not load, so %s, which defines it too, is not used either", p.Name, was.p.NameAt), "repair or remove this file"))
+}
+
+// List ranges over the profiles, sorted by name. They must not be changed.
+func (s *Snapshot) List() iter.Seq[*profile.Profile] { return slices.Values(s.sorted) }
+
+// Len is the number of profiles.
+func (s *Snapshot) Len() int { return len(s.sorted) }
+
+// Get gives the profile of a name. The error is a *NotFoundError, or a
+// *profile.LoadError when a file claims the name and does not load.
+func (s *Snapshot) Get(name string) (*profile.Profile, error) {
+	if p, ok := s.byName[name]; ok {
+		return p, nil
+	}
+	if l, ok := s.broken[name]; ok {
+		return nil, loadError(l)
+	}
+	const most = 3
+	return nil, &NotFoundError{Name: name, Nearest: profile.Nearest(name, slices.Sorted(maps.Keys(s.byName)), most)}
+}
+
+// Diagnostics lists everything that was found, in the order of sources and
+// paths.
+func (s *Snapshot) Diagnostics() []profile.Diagnostic {
+	var out []profile.Diagnostic
+	for i := range s.files {
+		out = append(out, s.of(i)...)
+	}
+	return out
+}
+
+// DiagnosticsOf lists what was found in the file of a profile.
+func (s *Snapshot) DiagnosticsOf(p *profile.Profile) []profile.Diagnostic {
+	if i, ok := s.fileOf[p]; ok {
+		return s.of(i)
+	}
+	return nil
+}
+
+func (s *Snapshot) of(file int) []profile.Diagnostic {
+	return slices.Concat(s.files[file].diags, s.extra[file])
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/session"
+)
+
+// watched is a run of a session that is followed to its end.
+type watched struct {
+	app   *roster.App
+	key   session.Key
+	after int64 // the number of the last event that is not shown
+	begun bool  // it went on before, with the loop's start
+	// end looks at each event and returns the one that ends the run.
+	end func(*session.Event) *session.LoopEnd
+}
+
+// shower writes events, and flush makes them seen.
+type shower struct {
+	event func(*session.Event) error
+	flush func() error
+}
+
+// follow shows the events of a run as they come, until its end.
+func (c *cli) follow(ctx context.Context, w watched) error {
+	stop := c.cancelOnSignal(ctx, w.app, w.key)
+	defer stop()
+	show := c.shower(w.begun)
+	for {
+		end, err := followOnce(ctx, w, show)
+		if behind := (*dispatch.FellBehind)(nil); errors.As(err, &behind) {
+			w.after = behind.From
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return exitFor(end.Reason)
+	}
+}
+
+var errNoEnd = errors.New("the session's events ended before its run did: see roster sessions resume")
+
+func followOnce(ctx context.Context, w watched, show shower) (*session.LoopEnd, error) {
+	for events, err := range w.app.Follow(ctx, w.key, w.after) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range events {
+			if err := show.event(&events[i]); err != nil {
+				return nil, err
+			}
+			if end := w.end(&events[i]); end != nil {
+				return end, show.flush()
+			}
+		}
+		if err := show.flush(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errNoEnd
+}
+
+func (c *cli) shower(begun bool) shower {
+	if c.json {
+		out := bufio.NewWriter(c.stdout)
+		var buf []byte
+		return shower{func(e *session.Event) error {
+			buf = append(e.AppendJSON(buf[:0]), '\n')
+			_, err := out.Write(buf)
+			return err
+		}, out.Flush}
+	}
+	r := &render.Run{Out: c.stdout, Stream: terminal(c.stdout.file) && !c.quiet, Style: c.style(c.stderr), Begun: begun}
+	if !c.quiet {
+		r.Err = c.stderr
+	}
+	return shower{r.Event, func() error { return nil }}
+}
+
+// cancelOnSignal cancels the run at the first interrupt, whose end is still
+// waited for, and ends the program at the second. The function that it returns
+// ends the watch.
+func (c *cli) cancelOnSignal(ctx context.Context, app *roster.App, k session.Key) (stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for first := true; ; first = false {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			if !first {
+				os.Exit(exitInterrupted)
+			}
+			fmt.Fprintln(c.stderr, "roster: cancelling the run; interrupt again to end at once")
+			if err := app.Cancel(ctx, k, "interrupted"); err != nil {
+				fmt.Fprintf(c.stderr, "roster: the run could not be cancelled: %v\n", err)
+				os.Exit(exitInterrupted)
+			}
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(done)
+		wg.Wait()
+	}
+}

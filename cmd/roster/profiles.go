@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/resolve"
+	"github.com/rosterrun/roster/session"
+)
+
+func (c *cli) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the profiles of the workspace",
+		Long:  "Lists the profiles, sorted by name. What did not load is counted; roster check says why.",
+		Args:  exactly(),
+		RunE:  func(*cobra.Command, []string) error { return c.list() },
+	}
+}
+
+func (c *cli) list() error {
+	app, err := c.open(roster.Options{})
+	if err != nil {
+		return err
+	}
+	all := app.Catalog().Snapshot()
+	items := []view.Item{}
+	var rows [][]string
+	for p := range all.List() {
+		i := view.NewItem(p, all.DiagnosticsOf(p))
+		items = append(items, i)
+		rows = append(rows, []string{i.Name, i.Dialect, i.Mode, orDash(i.Model), i.Source.File, i.Description})
+	}
+	if c.json {
+		return c.writeJSON(items)
+	}
+	if len(rows) > 0 {
+		render.Table(c.stdout, c.style(c.stdout.file), []string{"NAME", "DIALECT", "MODE", "MODEL", "FILE", "DESCRIPTION"}, rows)
+	} else if !c.quiet {
+		fmt.Fprintf(c.stderr, "roster: no profiles in %s: roster init makes two\n", app.Dir())
+	}
+	c.saySummary(all.Diagnostics())
+	return nil
+}
+
+// saySummary counts what is wrong with the files.
+func (c *cli) saySummary(ds []profile.Diagnostic) {
+	n := map[profile.Severity]int{}
+	for _, d := range ds {
+		n[d.Severity]++
+	}
+	if c.quiet || n[profile.SeverityError]+n[profile.SeverityWarning] == 0 {
+		return
+	}
+	fmt.Fprintf(c.stderr, "roster: errors: %d, warnings: %d: see roster check\n", n[profile.SeverityError], n[profile.SeverityWarning])
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func (c *cli) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show what a profile's file says",
+		Args:  exactly("NAME"),
+		RunE:  func(_ *cobra.Command, args []string) error { return c.showProfile(args[0]) },
+
+		ValidArgsFunction: c.completeProfiles,
+	}
+}
+
+func (c *cli) showProfile(name string) error {
+	app, err := c.open(roster.Options{})
+	if err != nil {
+		return err
+	}
+	all := app.Catalog().Snapshot()
+	p, err := all.Get(name)
+	if err != nil {
+		return err
+	}
+	v := view.NewProfile(p, all.DiagnosticsOf(p))
+	if c.json {
+		return c.writeJSON(v)
+	}
+	render.Profile(c.stdout, c.style(c.stdout.file), v)
+	c.warn(v.Diagnostics)
+	return nil
+}
+
+func (c *cli) explainCommand() *cobra.Command {
+	var set []string
+	cmd := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Show what a profile resolves to, and where each value was written",
+		Long: `Shows each field of the resolved profile: its value, the file, line and layer
+that set it, and what that overrode. Layers, from the weakest: builtin, user,
+defaults, profile, session, override, flag. Host marks what the policy caps.`,
+		Example: "  roster explain reviewer\n  roster explain reviewer --set temperature=0.9",
+		Args:    exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.explain(cmd, args[0], set)
+		},
+		ValidArgsFunction: c.completeProfiles,
+	}
+	cmd.Flags().StringArrayVar(&set, "set", nil, "override a profile key: `KEY=VALUE`; may be repeated")
+	return cmd
+}
+
+func (c *cli) explain(cmd *cobra.Command, name string, set []string) error {
+	keys, err := (&runFlags{set: set}).overrides()
+	if err != nil {
+		return err
+	}
+	app, err := c.open(roster.Options{})
+	if err != nil {
+		return err
+	}
+	s, ds, err := app.Resolve(cmd.Context(), name, session.Overrides{Flags: keys})
+	if err != nil {
+		return err
+	}
+	c.warn(ds)
+	e := resolve.Explain(s)
+	if c.json {
+		return c.writeJSON(e)
+	}
+	return e.WriteText(c.stdout)
+}
+
+// completeProfiles offers the names of profiles for the first argument.
+func (c *cli) completeProfiles(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	c.quiet = true
+	app, err := c.open(roster.Options{})
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for p := range app.Catalog().List() {
+		if strings.HasPrefix(p.Name, typed) {
+			names = append(names, p.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/profile"
+)
+
+// cli is one invocation: where it reads and writes, and the global flags.
+type cli struct {
+	stdin, stderr *os.File
+	stdout        *output
+	getenv        func(string) string
+
+	dir, state           string
+	profiles             []string
+	json, quiet, noColor bool
+}
+
+// output remembers the first error, so that what was not written is not lost in
+// silence.
+type output struct {
+	file *os.File
+	err  error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.file.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+func (c *cli) execute(args []string) int {
+	root := c.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil && c.stdout.err != nil {
+		err = fmt.Errorf("standard output: %w", c.stdout.err)
+	}
+	return c.report(err, args)
+}
+
+func (c *cli) root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "roster",
+		Short: "Load, explain and run agent profiles",
+		Long: `Roster loads agent profiles from the formats people already have, says what each
+one resolves to and why, and runs them: here, behind HTTP, or from Go.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
+4 a limit ended the run, 130 interrupted.`,
+		Args:              subcommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return noEmptyFlag(cmd) },
+	}
+	cmd.SetIn(c.stdin)
+	cmd.SetOut(c.stdout)
+	cmd.SetErr(c.stderr)
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+
+	f := cmd.PersistentFlags()
+	f.StringVar(&c.dir, "dir", "", "the workspace `DIR` (default: the nearest parent with a roster.yaml, else here)")
+	f.StringVar(&c.state, "state", "", "the `DIR` of the database (default: outside the workspace, by its path)")
+	f.StringArrayVar(&c.profiles, "profiles", nil, "a further `DIR` of profiles, which wins over the workspace's; may be repeated")
+	f.BoolVar(&c.json, "json", false, "write JSON to stdout")
+	f.BoolVar(&c.quiet, "quiet", false, "write nothing but the result and errors")
+	f.BoolVar(&c.noColor, "no-color", false, "write no colours (also: NO_COLOR)")
+
+	cmd.AddCommand(
+		c.initCommand(), c.runCommand(), c.serveCommand(),
+		c.listCommand(), c.showCommand(), c.explainCommand(), c.checkCommand(),
+		c.modelsCommand(), c.sessionsCommand(), c.versionCommand(),
+	)
+	return cmd
+}
+
+// open opens the workspace. What is wrong with its configuration but does not
+// keep it from working is said on stderr.
+func (c *cli) open(o roster.Options) (*roster.App, error) {
+	o.State, o.Profiles, o.Getenv = c.state, c.profiles, c.getenv
+	app, ds, err := roster.Open(c.dir, o)
+	if err != nil {
+		return nil, err
+	}
+	c.warn(ds)
+	return app, nil
+}
+
+// warn says the warnings among the diagnostics; notes are what check is for.
+func (c *cli) warn(ds []profile.Diagnostic) {
+	if c.quiet {
+		return
+	}
+	for _, d := range ds {
+		if d.Severity != profile.SeverityNote {
+			render.Diagnostic(c.stderr, c.style(c.stderr), &d, nil)
+		}
+	}
+}
+
+// closeTime bounds how long a command waits for its turns to end.
+const closeTime = 10 * time.Second
+
+// close closes the workspace after err, and gives what is to be reported.
+func (c *cli) close(app *roster.App, err error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	closing := app.Close(ctx)
+	if e := exit(0); closing != nil && errors.As(err, &e) {
+		fmt.Fprintf(c.stderr, "roster: %v\n", closing)
+		return err
+	}
+	return errors.Join(err, closing)
+}
+
+func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+func (c *cli) style(f *os.File) render.Style {
+	color := !c.noColor && c.getenv("NO_COLOR") == "" && c.getenv("TERM") != "dumb" && terminal(f)
+	return render.Style{Color: color}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// maxPrompt bounds what is read from standard input, in bytes.
+const maxPrompt = 8 << 20
+
+type runFlags struct {
+	session        string
+	continues      bool
+	model          string
+	set            []string
+	maxTurns       int
+	maxCost        float64
+	nonInteractive bool
+	onDeny         string
+	record, replay string
+}
+
+func (c *cli) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run PROFILE [PROMPT | -]",
+		Short: "Ask a profile, and show its answer as it comes",
+		Long: `Runs one loop: from the prompt to the answer, with the tool calls in between.
+The prompt is an argument, or is read from standard input with "-".
+
+On a terminal the text is streamed, and the tools that are used are shown. In a
+pipe, standard output gets the answer and nothing else. With --json it gets all
+events, one JSON object a line; the last one is loop.end.
+
+The first interrupt (Ctrl-C) cancels the run and waits for its end; the second
+one ends the program at once.`,
+		Example: `  roster run reviewer "What does this project do?"
+  git diff | roster run reviewer -
+  roster run reviewer --continue "And what about its tests?"`,
+		Args: arguments(1, "PROFILE", "PROMPT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd.Context(), args, f)
+		},
+		ValidArgsFunction: c.completeProfiles,
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.session, "session", "", "go on with the session `ID`")
+	fs.BoolVar(&f.continues, "continue", false, "go on with the newest session of this profile")
+	fs.StringVar(&f.model, "model", "", "use this `MODEL`: provider/model-id, an alias, or script:FILE")
+	fs.StringArrayVar(&f.set, "set", nil, "override a profile key: `KEY=VALUE`; may be repeated")
+	fs.IntVar(&f.maxTurns, "max-turns", 0, "end the run after `N` model calls")
+	fs.Float64Var(&f.maxCost, "max-cost", 0, "end the run when it has cost `USD`")
+	fs.BoolVar(&f.nonInteractive, "non-interactive", false, "nobody answers questions: what would be asked is denied")
+	fs.StringVar(&f.onDeny, "on-deny", "", "\"stop\" ends the run at the first denied tool call, with exit code 3")
+	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
+	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
+	return cmd
+}
+
+func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
+	set, err := f.overrides()
+	if err != nil {
+		return err
+	}
+	prompt, err := c.prompt(args[1:])
+	if err != nil {
+		return err
+	}
+	app, err := c.open(roster.Options{Record: f.record, Replay: f.replay})
+	if err != nil {
+		return err
+	}
+	err = c.ask(ctx, app, f, roster.Ask{
+		Key:      session.Key{Stream: f.session},
+		Profile:  args[0],
+		Parts:    []message.Part{message.Text{Text: prompt}},
+		Flags:    set,
+		Headless: f.nonInteractive || !terminal(c.stdin),
+		OnDeny:   f.onDeny,
+	})
+	return c.close(app, err)
+}
+
+func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.Ask) error {
+	if f.continues {
+		id, err := newestSession(ctx, app, ask.Profile)
+		if err != nil {
+			return err
+		}
+		ask.Key.Stream = id
+	}
+	if ask.Key.Stream != "" {
+		if err := knownSession(ctx, app, ask.Key.Stream); err != nil {
+			return err
+		}
+	}
+	sub, err := app.Submit(ctx, ask)
+	if err != nil {
+		return err
+	}
+	w := roster.Watch{Post: sub.Post}
+	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See})
+}
+
+// prompt reads the prompt from the arguments or, where they say so, from
+// standard input.
+func (c *cli) prompt(args []string) (string, error) {
+	if len(args) == 0 {
+		return "", usagef("PROMPT is missing: give it as one argument, or - to read it from standard input")
+	}
+	text := args[0]
+	if text == "-" {
+		data, err := io.ReadAll(io.LimitReader(c.stdin, maxPrompt+1))
+		if err != nil {
+			return "", fmt.Errorf("reading the prompt from standard input: %w", err)
+		}
+		if len(data) > maxPrompt {
+			return "", usagef("the prompt on standard input is over %d MiB: put it into a file of the workspace and name that", maxPrompt>>20)
+		}
+		text = string(data)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("the prompt is empty (%d bytes): say what to do", len(text))
+	}
+	return text, nil
+}
+
+// overrides are the flags as profile keys.
+func (f *runFlags) overrides() (map[string]string, error) {
+	set := map[string]string{}
+	for _, kv := range f.set {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, usagef("--set %s: write KEY=VALUE, such as temperature=0.2", kv)
+		}
+		set[key] = value
+	}
+	if f.onDeny != "" && f.onDeny != "stop" {
+		return nil, usagef("--on-deny %s: the only value is stop", f.onDeny)
+	}
+	if f.session != "" && f.continues {
+		return nil, usagef("--session and --continue exclude each other")
+	}
+	if f.record != "" && f.replay != "" {
+		return nil, usagef("--record and --replay exclude each other")
+	}
+	if f.maxTurns < 0 || !(f.maxCost >= 0) { // not a number is no limit
+		return nil, usagef("--max-turns and --max-cost must be numbers, and not negative")
+	}
+	if f.model != "" {
+		set["model"] = f.model
+	}
+	if f.maxTurns > 0 {
+		set["limits.turns"] = strconv.Itoa(f.maxTurns)
+	}
+	if f.maxCost > 0 {
+		set["limits.cost"] = strconv.FormatFloat(f.maxCost, 'g', -1, 64)
+	}
+	return set, nil
+}

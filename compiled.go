@@ -1,0 +1,134 @@
+package roster
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/session"
+)
+
+// compiled keeps what profiles came to, as long as nothing that went into it
+// has changed. It is safe for concurrent use.
+type compiled struct {
+	mu   sync.Mutex
+	kept map[compiledKey]compilation
+}
+
+type compiledKey struct {
+	profile, overrides string
+	headless           bool
+}
+
+// compilation is a blueprint with all that it was made of: the profile, which
+// the catalog replaces when its file changes, and the files of its prompt.
+type compilation struct {
+	profile   *profile.Profile
+	files     []file
+	blueprint *engine.Blueprint
+}
+
+// file is a file as it was when it was looked at.
+type file struct {
+	path  string
+	there bool
+	size  int64
+	mtime time.Time
+}
+
+// Bounds of what is kept.
+const (
+	keptCompilations = 256
+	// settled is how old a change must be to be told from a later one.
+	settled = 2 * time.Second
+)
+
+// compile resolves a profile to what runs of it share.
+func (a *App) compile(ctx context.Context, name string, over session.Overrides, headless bool) (*engine.Blueprint, error) {
+	p, err := a.catalog.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), headless}
+	if b := a.compiled.get(key, p); b != nil {
+		return b, nil
+	}
+	now := time.Now()
+	files := stamps(a.Dir(), prompt.InstructionFiles()...) // as they are before they are read
+	s, _, err := a.resolve(p, over)
+	if err != nil {
+		return nil, err
+	}
+	if at := s.Origins["system-prompt"].Origin.File; at != "" {
+		files = append(files, stamps(a.Dir(), at)...)
+	}
+	b, err := a.blueprint(ctx, s, headless)
+	if err == nil && !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled }) {
+		a.compiled.put(key, compilation{p, files, b})
+	}
+	return b, err
+}
+
+// text is the canonical form of overrides.
+func text(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b.WriteString(k + "\x00" + m[k] + "\x00")
+	}
+	return b.String()
+}
+
+// stamps looks at files below a directory.
+func stamps(dir string, names ...string) []file {
+	files := make([]file, len(names))
+	for i, name := range names {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		files[i] = stampOf(name)
+	}
+	return files
+}
+
+func stampOf(path string) file {
+	info, err := os.Stat(path)
+	if err != nil {
+		return file{path: path}
+	}
+	return file{path, true, info.Size(), info.ModTime().Round(0)}
+}
+
+func (c *compiled) get(k compiledKey, p *profile.Profile) *engine.Blueprint {
+	c.mu.Lock()
+	found, ok := c.kept[k]
+	c.mu.Unlock()
+	if !ok || found.profile != p {
+		return nil
+	}
+	for _, f := range found.files {
+		if stampOf(f.path) != f {
+			return nil
+		}
+	}
+	return found.blueprint
+}
+
+func (c *compiled) put(k compiledKey, v compilation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil || len(c.kept) >= keptCompilations {
+		c.kept = map[compiledKey]compilation{}
+	}
+	c.kept[k] = v
+}

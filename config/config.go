@@ -1,0 +1,201 @@
+// Package config reads roster.yaml: the workspace's, the user's, and what the
+// environment and flags say over them. Every value knows where it was written.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+)
+
+// File is the name of the configuration in a workspace and in the user's part.
+const File = "roster.yaml"
+
+// The defaults of what is not set.
+const (
+	DefaultAddr      = "127.0.0.1:7788"
+	DefaultStore     = "sqlite:roster.db"
+	DefaultStoreSync = "full"
+	DefaultDispatch  = "local"
+)
+
+// Config is what all the files, variables and flags say together.
+type Config struct {
+	Dir   string   // the workspace: absolute, with links followed
+	Home  string   // the user's part
+	Files []string // the files that were read, the user's first
+
+	// Defaults are layers of profile keys, the weakest first: the user's, the
+	// workspace's, the environment's and the flags'.
+	Defaults []Layer
+	// Providers and Aliases are declarations in the order in which they win.
+	Providers []catalog.Provider
+	Aliases   []catalog.Alias
+	Policy    Policy
+	// Profiles are further folders of profiles, absolute.
+	Profiles []profile.Value[string]
+	Server   Server
+	// Store is "sqlite:FILE", the file relative to the state directory.
+	Store profile.Value[string]
+	// StoreSync is "full" (power loss included) or "normal".
+	StoreSync profile.Value[string]
+	Dispatch  profile.Value[string]
+}
+
+// Layer is one layer of profile keys.
+type Layer struct {
+	Name source.Layer
+	Keys *profile.Profile
+}
+
+// Policy caps what any profile may do, whatever it says.
+type Policy struct {
+	// Permission holds the workspace's rules and then the user's, so that the
+	// user's decide.
+	Permission []permission.Rule
+	// Limits are the smallest that anyone set.
+	Limits profile.Limits
+}
+
+// Server says how the HTTP server listens.
+type Server struct {
+	Addr profile.Value[string]
+}
+
+// Options say where to look. The zero Options read the current directory, the
+// process's environment and no flags.
+type Options struct {
+	// Dir is where to start looking for a workspace.
+	Dir string
+	// Exact says that Dir is the workspace, whatever its parents hold.
+	Exact bool
+	// Getenv reads the environment; nil: the process's.
+	Getenv func(string) string
+	// Flags are values of scalar keys, such as "server.addr".
+	Flags map[string]string
+}
+
+// Load reads the configuration. The diagnostics are what was read and has no
+// effect; everything that is wrong is in the error, a *profile.ParseError, all
+// at once.
+func Load(o Options) (*Config, []profile.Diagnostic, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	dir, err := workspace(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	home, err := Home(o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &loader{cfg: &Config{Dir: dir, Home: home}}
+	l.defaults()
+	user := filepath.Join(home, File)
+	l.load(user, origin{file: user, layer: source.User})
+	if dir != home {
+		l.load(filepath.Join(dir, File), origin{file: File, layer: source.Defaults, workspace: true})
+	}
+	l.environment(o.Getenv)
+	l.flags(o.Flags)
+	l.order()
+	if profile.Refused(l.ds) {
+		return nil, nil, &profile.ParseError{Diagnostics: l.ds}
+	}
+	return l.cfg, l.ds, nil
+}
+
+func workspace(o Options) (string, error) {
+	dir := o.Dir
+	if o.Exact {
+		return realDir(dir)
+	}
+	return FindWorkspace(dir)
+}
+
+// Catalog makes the catalog of models of this configuration. apis are the wire
+// protocols that can be spoken; without any, all.
+func (c *Config) Catalog(getenv func(string) string, apis ...string) *catalog.Catalog {
+	return catalog.New(catalog.Options{Providers: c.Providers, Aliases: c.Aliases, Getenv: getenv, APIs: apis})
+}
+
+// loader collects the layers, and everything that is wrong with them.
+type loader struct {
+	cfg *Config
+	ds  []profile.Diagnostic
+	// user holds the names of the providers that the user declares.
+	user map[string]bool
+	// builtin holds the built-in providers, once they were asked for.
+	builtin *catalog.Catalog
+	// workspacePolicy are rules of the workspace, which go before the user's.
+	workspacePolicy []permission.Rule
+}
+
+// origin says where the keys of one file are from. file is how the file is
+// named to people: the workspace's by its name, the user's by its path.
+type origin struct {
+	file      string
+	layer     source.Layer
+	workspace bool // a file of the workspace: what executes has no effect
+}
+
+func (l *loader) defaults() {
+	at := source.Origin{Layer: source.Builtin}
+	set := func(v *profile.Value[string], text string) { *v = profile.Value[string]{V: text, Set: true, At: at} }
+	set(&l.cfg.Server.Addr, DefaultAddr)
+	set(&l.cfg.Store, DefaultStore)
+	set(&l.cfg.StoreSync, DefaultStoreSync)
+	set(&l.cfg.Dispatch, DefaultDispatch)
+	l.user = map[string]bool{}
+}
+
+// order puts the policy's rules in the order in which they are judged.
+func (l *loader) order() {
+	l.cfg.Policy.Permission = append(l.workspacePolicy, l.cfg.Policy.Permission...)
+}
+
+// maxFile bounds a configuration file, in bytes.
+const maxFile = 1 << 20
+
+func (l *loader) load(path string, o origin) {
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	at := source.Origin{Layer: o.layer, File: o.file}
+	if err != nil {
+		l.report(CodeIO, at, "", fmt.Sprintf("the file cannot be read: %v", err), "")
+		return
+	}
+	if len(data) > maxFile {
+		l.report(CodeTooLarge, at, "", fmt.Sprintf("the file has more than %d bytes", maxFile), "")
+		return
+	}
+	l.cfg.Files = append(l.cfg.Files, path)
+	l.decode(data, o)
+}
+
+// readFile reads at most one byte more than maxFile of a regular file. It does
+// not wait for the other end of a pipe.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, errors.New("not a regular file"))
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}

@@ -1,0 +1,274 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
+	"github.com/rosterrun/roster/source"
+)
+
+// inactive are the keys of roster.yaml that this version reads and does not act
+// on.
+func inactive() []string {
+	return []string{
+		"catalog", "sandbox", "rig", "search", "prompts", "prompt-strategies", "mcp-servers",
+		"openapi", "hooks", "skills", "telemetry", "retention", "context",
+	}
+}
+
+func acting() []string {
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch"}
+}
+
+func (s section) root(it item) {
+	s.each(it, func(it item) {
+		it.key = strings.ReplaceAll(it.key, "_", "-")
+		switch it.key {
+		case "defaults":
+			s.profileKeys(it)
+		case "providers":
+			s.each(it, s.provider)
+		case "aliases":
+			s.each(it, s.alias)
+		case "policy":
+			s.policy(it)
+		case "profiles":
+			s.folders(it)
+		case "server":
+			s.server(it)
+		case "store":
+			s.store(it)
+		case "store-sync":
+			if v, ok := s.oneOf(it, "full", "normal"); ok {
+				s.set(&s.cfg.StoreSync, v, it)
+			}
+		case "dispatch":
+			s.dispatch(it)
+		default:
+			s.other(it)
+		}
+	})
+}
+
+func (s section) other(it item) {
+	for _, known := range inactive() {
+		if it.key == known {
+			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "")
+			return
+		}
+	}
+	s.unknown(it, append(acting(), inactive()...)...)
+}
+
+// set overrides a value. What executes has no effect in a workspace's file
+// unless it says what holds anyway.
+func (s section) set(v *profile.Value[string], text string, it item) {
+	if s.workspace && text != v.V {
+		s.inert(it)
+		return
+	}
+	if text != v.V {
+		*v = value(text, it)
+	}
+}
+
+// inert reports a key that has no effect until the workspace is trusted.
+func (s section) inert(it item) {
+	s.report(CodeExecuting, it.at, it.path,
+		it.path+" has no effect: a file of the workspace may not say what is started, reached or read, because whoever wrote it is not known to be trusted",
+		"put it into "+filepath.Join(s.cfg.Home, File)+", which is your own")
+}
+
+func (s section) profileKeys(it item) {
+	root := deref(it.node)
+	if isNull(root) {
+		return
+	}
+	if root.Kind != yaml.MappingNode {
+		s.wrongType(it, "a map of profile keys")
+		return
+	}
+	keys, ds := dialect.Keys(s.file, root)
+	for _, d := range ds {
+		if d.Code == profile.CodeUnknownKey {
+			d.Severity, d.Name = profile.SeverityError, string(profile.SchemaValidation)
+		}
+		d.Key = join(it.path, d.Key)
+		s.ds = append(s.ds, d)
+	}
+	name := source.Defaults // a default stays one, also when a flag says it
+	if s.layer == source.User {
+		name = source.User
+	}
+	s.cfg.Defaults = append(s.cfg.Defaults, Layer{name, keys})
+}
+
+func (s section) alias(it item) {
+	target, ok := s.text(it)
+	if !ok {
+		return
+	}
+	if strings.ContainsAny(it.key, "/: \t") || it.key == "" || it.key == "inherit" {
+		s.report(CodeNotAllowed, it.at, it.path, "an alias is a word without /, : and blanks, and not inherit", "")
+		return
+	}
+	s.cfg.Aliases = append(s.cfg.Aliases, catalog.Alias{Name: it.key, Target: strings.TrimSpace(target), At: s.valueAt(it)})
+}
+
+func (s section) server(it item) {
+	s.each(it, func(it item) {
+		switch it.key {
+		case "addr":
+			if v, ok := s.text(it); ok {
+				s.set(&s.cfg.Server.Addr, v, it)
+			}
+		case "auth", "tenants":
+			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "the server listens on loopback only")
+		default:
+			s.unknown(it, "addr", "auth", "tenants")
+		}
+	})
+}
+
+func (s section) store(it item) {
+	v, ok := s.text(it)
+	if !ok {
+		return
+	}
+	scheme, rest, _ := strings.Cut(v, ":")
+	switch {
+	case scheme == "postgres" || scheme == "postgresql":
+		s.report(CodeNotThere, s.valueAt(it), it.path, "a Postgres store is not there yet", "write "+DefaultStore+", or leave store out")
+	case scheme != "sqlite" || rest == "":
+		s.notAllowed(it, "%s takes sqlite:FILE, not %q", it.path, redactURL(v))
+	default:
+		s.set(&s.cfg.Store, v, it)
+	}
+}
+
+func (s section) dispatch(it item) {
+	v, ok := s.text(it)
+	switch {
+	case !ok:
+	case strings.HasPrefix(v, "nats://"), strings.HasPrefix(v, "tls://"):
+		s.report(CodeNotThere, s.valueAt(it), it.path, "dispatch over NATS is not there yet", "write local, or leave dispatch out")
+	case v != DefaultDispatch:
+		s.notAllowed(it, "%s takes local, not %q", it.path, redactURL(v))
+	default:
+		s.set(&s.cfg.Dispatch, v, it)
+	}
+}
+
+// redactURL cuts what may be a password out of an address.
+func redactURL(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return s
+	}
+	if _, host, has := strings.Cut(rest, "@"); has {
+		rest = host
+	}
+	return scheme + "://" + rest
+}
+
+// folders reads further sources of profiles. They are relative to the file.
+func (s section) folders(it item) {
+	n := deref(it.node)
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		s.wrongType(it, "a list of folders")
+		return
+	}
+	for _, c := range n.Content {
+		sub := item{key: it.key, path: it.path, at: s.at(c), node: c}
+		dir, ok := s.text(sub)
+		if !ok {
+			continue
+		}
+		if s.workspace && !s.inside(dir) {
+			s.inert(sub)
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.base(), dir)
+		}
+		s.cfg.Profiles = append(s.cfg.Profiles, value(filepath.Clean(dir), sub))
+	}
+}
+
+// inside says whether a relative path stays in the workspace, links followed.
+func (s section) inside(dir string) bool {
+	if !filepath.IsLocal(dir) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(s.cfg.Dir, dir))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) // an empty source
+	}
+	rel, err := filepath.Rel(s.cfg.Dir, real)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// base is what paths in this section are relative to.
+func (s section) base() string {
+	if filepath.IsAbs(s.file) {
+		return filepath.Dir(s.file)
+	}
+	return s.cfg.Dir
+}
+
+func (s section) policy(it item) {
+	s.each(it, func(it item) {
+		if it.key != "permission" && it.key != "limits" {
+			s.unknown(it, "permission", "limits")
+			return
+		}
+		// Both have the form that they have in a profile.
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: it.key, Line: it.at.Line, Column: it.at.Column}
+		p, ds := dialect.Keys(s.file, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, it.node}})
+		for _, d := range ds {
+			if d.Code == profile.CodeUnknownKey {
+				d.Severity, d.Name = profile.SeverityError, string(profile.SchemaValidation)
+			}
+			d.Key = join("policy", d.Key)
+			s.ds = append(s.ds, d)
+		}
+		s.cap(p)
+	})
+}
+
+func (s section) cap(p *profile.Profile) {
+	rules := make([]permission.Rule, len(p.Permission))
+	for i, r := range p.Permission {
+		r.At.Layer = source.Host
+		rules[i] = r
+	}
+	if s.workspace {
+		s.workspacePolicy = append(s.workspacePolicy, rules...)
+	} else {
+		s.cfg.Policy.Permission = append(s.cfg.Policy.Permission, rules...)
+	}
+	l := &s.cfg.Policy.Limits
+	smaller(&l.Turns, p.Limits.Turns)
+	smaller(&l.Tokens, p.Limits.Tokens)
+	smaller(&l.Duration, p.Limits.Duration)
+	smaller(&l.Cost, p.Limits.Cost)
+}
+
+// smaller keeps the smaller limit; 0 is none.
+func smaller[T int | ~int64 | float64](v *profile.Value[T], by profile.Value[T]) {
+	if by.Set && by.V > 0 && (!v.Set || by.V < v.V) {
+		by.At.Layer = source.Host
+		*v = by
+	}
+}

@@ -1,0 +1,230 @@
+package config
+
+import (
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/profile"
+)
+
+func (s section) provider(it item) {
+	if strings.ContainsAny(it.key, "/: \t") || it.key == "" {
+		s.report(CodeNotAllowed, it.at, it.path, "the name of a provider is a word without /, : and blanks", "")
+		return
+	}
+	p := catalog.Provider{Name: it.key, At: it.at}
+	items := map[string]item{}
+	s.each(it, func(it item) {
+		it.key = strings.ReplaceAll(it.key, "_", "-")
+		items[it.key] = it
+		s.providerKey(&p, it)
+	})
+	if s.workspace {
+		s.disarm(&p, items)
+	} else {
+		s.user[p.Name] = true
+	}
+	if file := p.BaseURL.V; file != "" && !strings.Contains(file, "://") && !filepath.IsAbs(file) {
+		p.BaseURL.V = filepath.Join(s.base(), file) // a script beside the file that names it
+	}
+	s.cfg.Providers = append(s.cfg.Providers, p)
+}
+
+func (s section) providerKey(p *catalog.Provider, it item) {
+	switch it.key {
+	case "api":
+		if v, ok := s.oneOf(it, catalog.APIs()...); ok {
+			p.API = value(v, it)
+		}
+	case "base-url":
+		s.baseURL(p, it)
+	case "key-env":
+		s.keyEnv(p, it)
+	case "headers":
+		s.headers(p, it)
+	case "timeout":
+		if v, ok := s.duration(it); ok {
+			p.Timeout = value(v, it)
+		}
+	case "models":
+		s.each(it, func(it item) { p.Models = append(p.Models, s.model(it)) })
+	case "key-command":
+		if _, ok := s.text(it); ok && !s.workspace {
+			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "use key-env")
+		}
+	default:
+		s.unknown(it, "api", "base-url", "key-env", "key-command", "headers", "timeout", "models")
+	}
+}
+
+// baseURL reads an http(s) URL, or the path of a file of scripted replies.
+func (s section) baseURL(p *catalog.Provider, it item) {
+	v, ok := s.text(it)
+	if !ok {
+		return
+	}
+	if !strings.Contains(v, "://") {
+		p.BaseURL = value(v, it)
+		return
+	}
+	u, err := url.Parse(v)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		s.notAllowed(it, "%s takes an http or https URL", it.path)
+	case u.User != nil:
+		s.report(CodeNotAllowed, s.valueAt(it), it.path, it.path+" holds a user name or password", "put the key into the environment and name the variable under key-env")
+	case u.RawQuery != "" || u.Fragment != "":
+		s.notAllowed(it, "%s takes a URL without ? and #", it.path)
+	default:
+		p.BaseURL = value(strings.TrimSuffix(v, "/"), it)
+	}
+}
+
+func (s section) keyEnv(p *catalog.Provider, it item) {
+	v, ok := s.text(it)
+	if !ok {
+		return
+	}
+	for i, r := range v {
+		if !(r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || i > 0 && r >= '0' && r <= '9') {
+			// The value is not repeated: it may be the key itself.
+			s.report(CodeNotAllowed, s.valueAt(it), it.path, it.path+" takes the name of an environment variable", "write the name of the variable, never the key")
+			return
+		}
+	}
+	p.KeyEnv = value(v, it)
+}
+
+func (s section) headers(p *catalog.Provider, it item) {
+	headers := []catalog.Header{}
+	s.each(it, func(it item) {
+		v, ok := s.text(it)
+		if !ok {
+			return
+		}
+		if !isToken(it.key) || strings.ContainsAny(v, "\r\n\x00") {
+			s.report(CodeNotAllowed, it.at, it.path, it.path+" is not an HTTP header", "")
+			return
+		}
+		headers = append(headers, catalog.Header{Name: it.key, Value: v})
+	})
+	p.Headers = value(headers, it)
+}
+
+// isToken says whether a text may be a header's name (RFC 9110, 5.6.2).
+func isToken(name string) bool {
+	for _, r := range name {
+		if r > '~' || r <= ' ' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func (s section) model(it item) catalog.Model {
+	m := catalog.Model{ID: it.key, At: it.at}
+	s.each(it, func(it item) {
+		switch strings.ReplaceAll(it.key, "_", "-") {
+		case "context-window":
+			m.ContextWindow = s.tokens(it)
+		case "max-output":
+			m.MaxOutput = s.tokens(it)
+		case "input-price":
+			m.Input = s.priceOf(it)
+		case "output-price":
+			m.Output = s.priceOf(it)
+		case "cache-read-price":
+			m.CacheRead = s.priceOf(it)
+		case "cache-write-price":
+			m.CacheWrite = s.priceOf(it)
+		default:
+			s.unknown(it, "context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price")
+		}
+	})
+	return m
+}
+
+func (s section) tokens(it item) profile.Value[int] {
+	v, ok := s.count(it)
+	if !ok {
+		return profile.Value[int]{}
+	}
+	return value(v, it)
+}
+
+func (s section) priceOf(it item) profile.Value[float64] {
+	v, ok := s.price(it)
+	if !ok {
+		return profile.Value[float64]{}
+	}
+	return value(v, it)
+}
+
+// disarm takes out of a workspace's declaration what would send a key or a
+// conversation somewhere, until the workspace is trusted: everything that
+// reaches beyond loopback, that changes where a built-in provider or one of
+// the user's is reached, that takes the key of one of these, or that reads the
+// environment into a header.
+func (s section) disarm(p *catalog.Provider, items map[string]item) {
+	if it, ok := items["key-command"]; ok {
+		s.inert(it)
+	}
+	if p.Headers.Set && slices.ContainsFunc(p.Headers.V, func(h catalog.Header) bool { return strings.Contains(h.Value, "${") }) {
+		s.inert(items["headers"])
+		p.Headers = profile.Value[[]catalog.Header]{}
+	}
+	near := s.harmless(p)
+	if p.BaseURL.Set && !near {
+		s.inert(items["base-url"])
+		p.BaseURL = profile.Value[string]{}
+	}
+	if p.KeyEnv.Set && (!near || s.others(p.KeyEnv.V)) {
+		s.inert(items["key-env"])
+		p.KeyEnv = profile.Value[string]{}
+	}
+	if p.Headers.Set && !near {
+		s.inert(items["headers"])
+		p.Headers = profile.Value[[]catalog.Header]{}
+	}
+}
+
+// harmless says whether a declaration reaches no further than this machine
+// and takes nothing over that is not its own.
+func (s section) harmless(p *catalog.Provider) bool {
+	if s.user[p.Name] || slices.Contains(s.builtIn().Providers(), p.Name) {
+		return false
+	}
+	if p.API.V == catalog.APIScript {
+		return p.BaseURL.Set && filepath.IsLocal(p.BaseURL.V)
+	}
+	return loopback(p.BaseURL.V)
+}
+
+// others says whether a variable holds the key of a built-in provider or of one
+// of the user's.
+func (s section) others(env string) bool {
+	return slices.Contains(s.builtIn().KeyVariables(), env) || slices.ContainsFunc(s.cfg.Providers, func(p catalog.Provider) bool {
+		return s.user[p.Name] && p.KeyEnv.V == env
+	})
+}
+
+// builtIn knows the built-in providers.
+func (s section) builtIn() *catalog.Catalog {
+	if s.builtin == nil {
+		s.builtin = catalog.New(catalog.Options{})
+	}
+	return s.builtin
+}
+
+func loopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/rosterrun/roster/session"
+)
+
+// readBatch bounds how many stored events are handed over at once.
+const readBatch = 256
+
+// Follow implements Dispatcher.
+func (l *Local) Follow(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error] {
+	return func(yield func([]session.Event, error) bool) {
+		t := l.use(k)
+		defer l.release(k, t)
+		r, inWindow, partial := t.attach(after)
+		defer r.detach()
+		o := order{store: l.backend, key: k, seq: after}
+		if !inWindow {
+			for batch, err := range o.stored(ctx, math.MaxInt64) {
+				if !yield(batch, err) || err != nil {
+					return
+				}
+			}
+			t.reached(o.seq)
+			if partial != nil && !slices.Contains(o.said, partial.Message) {
+				o.shown = piece{partial.Message, partial.Attempt, len(partial.Text)}
+				e := session.Event{V: 1, Session: k.Stream, Type: partial.Type(), Body: partial}
+				if !yield([]session.Event{e}, nil) {
+					return
+				}
+			}
+		}
+		for {
+			events, behind, err := r.next(ctx)
+			if behind {
+				err = &FellBehind{From: o.seq}
+			}
+			if err == nil {
+				events, err = o.arrange(ctx, events)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(events) > 0 && !yield(events, nil) {
+				return
+			}
+		}
+	}
+}
+
+// order makes of what a topic shows what a reader must see: stored events by
+// number, each once, without gaps, and no piece of a message that is stored.
+type order struct {
+	store session.Store
+	key   session.Key
+	seq   int64    // the newest stored event given
+	said  []string // the last messages given
+	shown piece    // the end of the newest piece of a message given
+}
+
+// piece is how far a message has been shown.
+type piece struct {
+	message string
+	attempt int
+	length  int
+}
+
+// follows says whether a piece goes on where the last one ended. If not, what
+// is between has been dropped and the whole message comes in its event.
+func (o *order) follows(d *session.Delta) bool {
+	at := piece{d.Message, d.Attempt, d.Offset}
+	if d.Offset > 0 && at != o.shown || slices.Contains(o.said, d.Message) {
+		return false
+	}
+	o.shown = piece{d.Message, d.Attempt, d.Offset + len(d.Text)}
+	return true
+}
+
+// saidMax bounds how many messages are remembered: pieces of a message come
+// shortly before it.
+const saidMax = 4
+
+// stored reads on from the store, in batches, up to event upTo.
+func (o *order) stored(ctx context.Context, upTo int64) iter.Seq2[[]session.Event, error] {
+	return func(yield func([]session.Event, error) bool) {
+		var batch []session.Event
+		for e, err := range o.store.Read(ctx, o.key, o.seq) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if e.Seq > upTo {
+				break
+			}
+			o.note(&e)
+			if batch = append(batch, e); len(batch) == readBatch {
+				if !yield(batch, nil) {
+					return
+				}
+				batch = nil
+			}
+		}
+		if len(batch) > 0 {
+			yield(batch, nil)
+		}
+	}
+}
+
+func (o *order) note(e *session.Event) {
+	o.seq = e.Seq
+	if e.Type != "message" {
+		return
+	}
+	if body, err := e.Decode(); err == nil {
+		if m, ok := body.(*session.Message); ok {
+			if len(o.said) == saidMax {
+				o.said = o.said[1:]
+			}
+			o.said = append(o.said, m.ID)
+		}
+	}
+}
+
+// arrange puts events in order, and reads from the store what is missing
+// between them.
+func (o *order) arrange(ctx context.Context, events []session.Event) ([]session.Event, error) {
+	out := events[:0]
+	for i := range events {
+		e := events[i]
+		switch {
+		case e.Seq == 0:
+			if d, ok := e.Body.(*session.Delta); ok && !o.follows(d) {
+				continue
+			}
+		case e.Seq <= o.seq:
+			continue
+		case e.Seq > o.seq+1:
+			out = slices.Clone(out) // out grows past what has been looked at
+			for batch, err := range o.stored(ctx, e.Seq-1) {
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, batch...)
+			}
+			o.note(&e)
+		default:
+			o.note(&e)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

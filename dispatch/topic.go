@@ -1,0 +1,207 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rosterrun/roster/session"
+)
+
+// Bounds of what a topic keeps for its readers.
+const (
+	topicItems = 4096    // events; a reader further behind has fallen behind
+	topicBytes = 1 << 20 // of their data
+	aloneItems = 128     // events kept while nobody reads, for one who is about to
+)
+
+// topic is what happens on one stream now: a window of events in the order in
+// which they were shown, which need not be the order of their numbers. Readers
+// put them in order.
+type topic struct {
+	mu      sync.Mutex
+	items   []session.Event
+	first   int64 // the position of items[0], counted since the topic began
+	bytes   int
+	readers map[*reader]struct{}
+	wake    chan struct{} // closed at the next show; nil if nobody waits
+	last    int64         // the newest stored event shown
+	writing writing
+	users   int   // readers, posts and the job that hold the topic
+	failed  error // why the job ended without being done; nil once another begins
+	signals signals
+}
+
+// writing is the message that is being written, and its text so far.
+type writing struct {
+	message string
+	attempt int
+	text    []byte
+	from    int64 // the position of its first piece
+}
+
+// show adds events and wakes the readers.
+func (t *topic) show(events ...session.Event) {
+	for i := range events {
+		t.signals.notice(&events[i])
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range events {
+		t.follow(&events[i], t.first+int64(len(t.items)+i))
+		t.bytes += len(events[i].Data)
+		t.last = max(t.last, events[i].Seq)
+	}
+	t.items = append(t.items, events...)
+	t.trim()
+	t.wakeAll()
+}
+
+// fail ends the readers that have read everything, as nobody goes on with the
+// stream here. nil: somebody does.
+func (t *topic) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = err
+	t.wakeAll()
+}
+
+func (t *topic) wakeAll() {
+	if t.wake != nil {
+		close(t.wake)
+		t.wake = nil
+	}
+}
+
+// newest is the number of the newest stored event shown, 0 if none was.
+func (t *topic) newest() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}
+
+// reached notes that a reader has read so far in the store.
+func (t *topic) reached(seq int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = max(t.last, seq)
+}
+
+// follow keeps the text of the message that is being written.
+func (t *topic) follow(e *session.Event, pos int64) {
+	w := &t.writing
+	switch b := e.Body.(type) {
+	case *session.Delta:
+		if w.message != b.Message || w.attempt != b.Attempt {
+			*w = writing{message: b.Message, attempt: b.Attempt, from: pos}
+		}
+		if len(w.text) == b.Offset {
+			w.text = append(w.text, b.Text...)
+		}
+	case *session.Reset:
+		*w = writing{message: b.Message, attempt: b.Attempt, from: pos}
+	case *session.Message:
+		if w.message == b.ID {
+			*w = writing{}
+		}
+	}
+}
+
+// trim drops what all readers have, and what goes past the bounds.
+func (t *topic) trim() {
+	keep := t.first + int64(len(t.items))
+	if len(t.readers) == 0 {
+		keep -= aloneItems
+	}
+	for r := range t.readers {
+		keep = min(keep, r.pos)
+	}
+	n := max(0, int(keep-t.first), len(t.items)-topicItems)
+	for i := range n {
+		t.bytes -= len(t.items[i].Data)
+	}
+	for n < len(t.items)-1 && t.bytes > topicBytes { // the newest is kept, however big: nobody is slow yet
+		t.bytes -= len(t.items[n].Data)
+		n++
+	}
+	t.first += int64(n)
+	if n < len(t.items) {
+		t.items = t.items[n:]
+		return
+	}
+	clear(t.items)
+	t.items = t.items[:0]
+	if cap(t.items) > aloneItems {
+		t.items = nil
+	}
+}
+
+// reader is one place in a topic.
+type reader struct {
+	topic *topic
+	pos   int64 // of the next item
+}
+
+// attach begins to read after the stored event after. If the window does not
+// reach back that far, or not to the first piece of the message that is being
+// written, the reader stands at its end and gets that message so far, to show
+// after the stored events.
+func (t *topic) attach(after int64) (r *reader, inWindow bool, partial *session.Partial) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r = &reader{topic: t, pos: t.first + int64(len(t.items))}
+	pos := r.pos
+	for i := len(t.items) - 1; i >= 0; i-- {
+		if t.items[i].Seq > after {
+			pos = t.first + int64(i)
+			inWindow = inWindow || t.items[i].Seq == after+1
+		}
+	}
+	w := &t.writing
+	if inWindow = inWindow && (len(w.text) == 0 || w.from >= pos); inWindow {
+		r.pos = pos
+	} else if len(w.text) > 0 {
+		partial = &session.Partial{Delta: session.Delta{Message: w.message, Attempt: w.attempt, Text: string(w.text)}}
+	}
+	t.readers[r] = struct{}{}
+	return r, inWindow, partial
+}
+
+func (r *reader) detach() {
+	r.topic.mu.Lock()
+	defer r.topic.mu.Unlock()
+	delete(r.topic.readers, r)
+}
+
+// next waits for events. behind says that some were dropped before they were
+// read.
+func (r *reader) next(ctx context.Context) (events []session.Event, behind bool, err error) {
+	t := r.topic
+	for {
+		t.mu.Lock()
+		if r.pos < t.first {
+			t.mu.Unlock()
+			return nil, true, nil
+		}
+		if items := t.items[r.pos-t.first:]; len(items) > 0 {
+			events = append(events, items...)
+			r.pos += int64(len(items))
+			t.trim()
+			t.mu.Unlock()
+			return events, false, nil
+		}
+		if err := t.failed; err != nil {
+			t.mu.Unlock()
+			return nil, false, err
+		}
+		if t.wake == nil {
+			t.wake = make(chan struct{})
+		}
+		wake := t.wake
+		t.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}

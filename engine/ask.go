@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/session"
+)
+
+// maxRetryAfter bounds how long a provider may make a run wait.
+const maxRetryAfter = time.Minute
+
+// ask calls the model, again if need be, and puts its answer into the log.
+func (r *run) ask(l *session.Loop) (ended bool, err error) {
+	if l.Answered || l.Turn == 0 {
+		r.turn = l.Turn + 1
+		r.emit(&session.TurnStart{})
+	}
+	id := r.clock.ID()
+	if l.Attempt > 0 { // taken up in the middle of an answer, of which a part may have been shown
+		id = l.Answer
+		r.live(&session.Reset{Message: id, Attempt: l.Attempt + 1})
+	}
+	delays := r.retryDelays()
+	for failed := 1; ; failed++ {
+		c := r.call(l, id)
+		if r.ctx.Err() != nil || c.err == nil {
+			return r.settle(c)
+		}
+		if r.work.Err() != nil {
+			return r.interrupted(c)
+		}
+		if len(c.text) > 0 || c.usage != nil {
+			r.spend(c)
+		}
+		d := describe(c.err)
+		delay, again := delays(failed, c.err)
+		if !again {
+			r.takeBack(c)
+			return r.fail(session.ReasonError, d)
+		}
+		r.emit(&session.Retry{Attempt: l.Attempt, Delay: delay, Code: d.Code, Error: d.Error})
+		if err := r.commit(); err != nil {
+			return false, err
+		}
+		r.takeBack(c)
+		if err := r.sleep(delay); err != nil {
+			return false, err
+		}
+		if r.work.Err() != nil {
+			return r.interrupted(call{id: id, request: c.request})
+		}
+	}
+}
+
+// takeBack tells readers that what was shown of a broken answer does not count.
+func (r *run) takeBack(c call) {
+	if len(c.text) > 0 {
+		r.live(&session.Reset{Message: c.id, Attempt: r.st.Root.Loop.Attempt + 1})
+	}
+}
+
+// call is one model call and what came of it.
+type call struct {
+	id      string
+	request *model.Request
+	text    []byte // shown so far
+	done    *message.Message
+	stop    string
+	usage   *message.Usage
+	err     error
+}
+
+// call asks once. The request is logged before it is sent.
+func (r *run) call(l *session.Loop, id string) (c call) {
+	root := &r.st.Root
+	n := len(root.Messages)
+	c = call{id: id, request: &model.Request{Prefix: r.Prefix, Params: r.params, Messages: root.Messages[:n:n]}}
+	req := &session.TurnRequest{
+		Message: id, Attempt: l.Attempt + 1, Messages: n, Head: r.head(), Params: r.paramsJSON,
+	}
+	if err := r.sign(req, root); err != nil {
+		c.err = err
+		return c
+	}
+	r.emit(req)
+	r.log.flushSoon()
+	defer r.log.waited()
+	defer r.tick()
+	for chunk, err := range r.Model.Stream(r.work, c.request) {
+		if err != nil {
+			c.err = err
+			return c
+		}
+		if chunk.Text != "" {
+			r.live(&session.Delta{Message: id, Attempt: req.Attempt, Offset: len(c.text), Text: chunk.Text})
+			c.text = append(c.text, chunk.Text...)
+		}
+		if chunk.Usage != nil {
+			c.usage = chunk.Usage
+		}
+		if chunk.Done != nil {
+			c.done, c.stop = chunk.Done, chunk.Stop
+		}
+	}
+	if c.done == nil {
+		c.err = &model.Error{Kind: model.Protocol, Model: r.Model.Name(), Message: "the answer has no end"}
+	}
+	return c
+}
+
+// sign notes the form in which the messages are sent, and a digest chained over
+// them: it goes on from the request before, so that only new messages count.
+func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
+	rend, ok := r.Model.(model.Renderer)
+	if !ok {
+		return nil
+	}
+	req.Renderer = rend.Renderer()
+	var sum [sha256.Size]byte
+	from := 0
+	if last := root.Signed; last.Renderer == req.Renderer && last.Messages <= len(root.Messages) {
+		if n, err := hex.Decode(sum[:], []byte(last.Digest[:min(len(last.Digest), 2*len(sum))])); err == nil && n == len(sum) {
+			from = last.Messages
+		} else {
+			clear(sum[:])
+		}
+	}
+	h := sha256.New()
+	for _, m := range root.Messages[from:] {
+		wire, err := rend.Wire(m)
+		if err != nil {
+			return err
+		}
+		h.Reset()
+		h.Write(sum[:])
+		h.Write(wire)
+		h.Sum(sum[:0])
+	}
+	req.Digest = hexDigest(sum)
+	return nil
+}
+
+// settle puts a finished answer into the log.
+func (r *run) settle(c call) (ended bool, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return false, err
+	}
+	parts := tidyCalls(c.done.Parts, r.clock.ID)
+	r.emit(&session.Message{ID: c.id, Parent: r.head(), Role: message.Assistant, Parts: parts, Stop: c.stop})
+	r.spend(c)
+	return false, nil
+}
+
+// interrupted ends the loop in the middle of an answer: what was said so far is
+// kept.
+func (r *run) interrupted(c call) (ended bool, err error) {
+	if len(c.text) > 0 {
+		r.emit(&session.Message{
+			ID: c.id, Parent: r.head(), Role: message.Assistant, Partial: true,
+			Parts: []message.Part{message.Text{Text: string(c.text)}},
+		})
+		r.spend(c)
+	}
+	if errors.Is(context.Cause(r.work), errDuration) {
+		return r.endLimit(r.outOfTime(r.st.Root.Loop))
+	}
+	return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
+}
+
+// spend counts what a call took; if the provider did not say, by estimate.
+func (r *run) spend(c call) {
+	u := c.usage
+	if u == nil {
+		u = estimate(c)
+	}
+	total := *u
+	total.Cost = r.cost(&total)
+	r.emit(&session.Usage{Usage: total, Model: r.Model.Name()})
+}
+
+// bytesPerToken is the usual rule of thumb for English text.
+const bytesPerToken = 4
+
+func estimate(c call) *message.Usage {
+	n := 0
+	for _, s := range c.request.Prefix.System {
+		n += len(s)
+	}
+	for _, m := range c.request.Messages {
+		n += len(m.Text())
+	}
+	return &message.Usage{
+		Input: int64(n / bytesPerToken), Output: int64(len(c.text) / bytesPerToken), Estimated: true,
+	}
+}
+
+// tidyCalls gives each call an id that is unique in its message, and its input
+// a form without line breaks, before anything is logged or sent.
+func tidyCalls(parts []message.Part, newID func() string) []message.Part {
+	var seen map[string]bool
+	for i, p := range parts {
+		c, ok := p.(message.ToolCall)
+		if !ok {
+			continue
+		}
+		if seen == nil {
+			seen, parts = map[string]bool{}, slices.Clone(parts)
+		}
+		if c.ID == "" || seen[c.ID] {
+			c.ID = "call_" + newID()
+		}
+		seen[c.ID] = true
+		c.Input, c.Invalid = tidyInput(c.Input)
+		parts[i] = c
+	}
+	return parts
+}
+
+func tidyInput(input []byte) (tidy []byte, invalid bool) {
+	if len(bytes.TrimSpace(input)) == 0 {
+		return []byte("{}"), false
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, input); err != nil {
+		return input, true
+	}
+	return compact.Bytes(), false
+}
+
+// retryDelays says after which failures to try again, and when.
+func (r *run) retryDelays() func(failed int, err error) (time.Duration, bool) {
+	p := r.Spec.Retry
+	var b *backoff.ExponentialBackOff
+	return func(failed int, err error) (time.Duration, bool) {
+		e := model.AsError(err)
+		if e == nil || !e.Retryable() || failed > p.Max || e.RetryAfter > maxRetryAfter {
+			return 0, false
+		}
+		if b == nil {
+			b = backoff.NewExponentialBackOff()
+			b.InitialInterval, b.Multiplier, b.MaxInterval = p.Base, p.Factor, p.Cap
+		}
+		return max(min(b.NextBackOff(), p.Cap), e.RetryAfter), true // the jitter goes past the cap
+	}
+}
+
+// describe names an error for the log: model errors by their kind.
+func describe(err error) *session.Error {
+	if e := model.AsError(err); e != nil {
+		return &session.Error{Code: "model." + string(e.Kind), Error: e.Error()}
+	}
+	return &session.Error{Code: "AgentExecutionFailed", Error: fmt.Sprint(err)}
+}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool"
+)
+
+// Blueprint is all that the runs of one spec share: the model, the tools that
+// are offered, the compiled permissions and the stable head of every request.
+// It is immutable and safe for concurrent use; a new agent costs a pointer to
+// it.
+type Blueprint struct {
+	Spec   *spec.Spec
+	Model  model.Model
+	Permit *permission.Engine
+	Prefix *model.Prefix
+
+	params       model.Params
+	paramsJSON   []byte
+	tools        map[string]offered
+	specJSON     []byte
+	specDigest   string
+	prefixJSON   []byte
+	prefixDigest string
+	stored       sync.Map // tenant → struct{}: both blobs are in the store
+}
+
+type offered struct {
+	tool.Tool
+	input *tool.Validator
+}
+
+// Compile makes a blueprint of a spec. headless says that nobody can answer an
+// `ask`. Tools that the spec does not name, or whose rules deny all, are not
+// offered to the model.
+func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool) (*Blueprint, error) {
+	permit, err := permission.Compile(permission.Layers{
+		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Headless: headless,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
+	}
+	b := &Blueprint{
+		Spec: s, Model: m, Permit: permit,
+		tools: map[string]offered{},
+		params: model.Params{
+			Temperature: s.Params.Temperature, TopP: s.Params.TopP, MaxTokens: s.Params.MaxTokens,
+		},
+	}
+	if s.Cache == string(model.CacheOff) {
+		b.params.Cache = model.CacheOff
+	}
+	if b.params != (model.Params{}) {
+		if b.paramsJSON, err = json.Marshal(b.params); err != nil {
+			return nil, fmt.Errorf("profile %s: %w", s.Name, err)
+		}
+	}
+	prefix := &model.Prefix{}
+	for _, l := range s.Prompt {
+		prefix.System = append(prefix.System, l.Text)
+	}
+	for _, t := range tools {
+		name := t.Def().Name
+		if !s.AllTools && !slices.Contains(s.Tools, name) || !permit.Offered(name) {
+			continue
+		}
+		v, err := tool.NewValidator(t.Def())
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", name, err)
+		}
+		b.tools[name] = offered{t, v}
+		prefix.Tools = append(prefix.Tools, t.Def())
+	}
+	if b.specJSON, b.specDigest, err = s.Encode(); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
+	}
+	b.setPrefix(prefix)
+	return b, nil
+}
+
+// WithPrefix returns the blueprint with the head that a loop began with, as it
+// stands in the log, for taking that loop up again.
+func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
+	p, err := decodePrefix(data)
+	if err != nil {
+		return nil, err
+	}
+	c := &Blueprint{
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, params: b.params, paramsJSON: b.paramsJSON, tools: b.tools,
+		specJSON: b.specJSON, specDigest: b.specDigest,
+	}
+	c.setPrefix(p)
+	return c, nil
+}
+
+func (b *Blueprint) setPrefix(p *model.Prefix) {
+	b.Prefix = p
+	b.prefixJSON = encodePrefix(p)
+	b.prefixDigest = digest(b.prefixJSON)
+}
+
+// ToolNames lists the offered tools in the order in which the model sees them.
+func (b *Blueprint) ToolNames() []string {
+	names := make([]string, len(b.Prefix.Tools))
+	for i, d := range b.Prefix.Tools {
+		names[i] = d.Name
+	}
+	return names
+}
+
+// cost prices what a call took.
+func (b *Blueprint) cost(u *message.Usage) float64 {
+	p := &b.Spec.Model.Price
+	return (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
+		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
+}
+
+type prefixJSON struct {
+	System []string   `json:"system"`
+	Tools  []toolJSON `json:"tools"`
+}
+
+type toolJSON struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+func encodePrefix(p *model.Prefix) []byte {
+	j := prefixJSON{System: p.System}
+	for _, t := range p.Tools {
+		j.Tools = append(j.Tools, toolJSON{t.Name, t.Description, t.Schema})
+	}
+	data, err := json.Marshal(j)
+	if err != nil {
+		panic(fmt.Sprintf("engine: a tool's schema is not JSON: %v", err)) // the validator has compiled it
+	}
+	return data
+}
+
+func decodePrefix(data []byte) (*model.Prefix, error) {
+	var j prefixJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return nil, fmt.Errorf("stored request prefix: %w", err)
+	}
+	p := &model.Prefix{System: j.System}
+	for _, t := range j.Tools {
+		p.Tools = append(p.Tools, &model.ToolDef{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	return p, nil
+}

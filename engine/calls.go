@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/tool"
+)
+
+// What the model is told of a call that did not end by itself.
+const (
+	textUnknown   = "The outcome of this call is not known: the process that ran it stopped in the middle. It may or may not have taken effect. Look at the present state before you do it again."
+	textCancelled = "Cancelled by the user."
+	textSpent     = "Skipped: a limit of the run has been reached."
+	textTimeout   = "Stopped: the time limit of the run was reached."
+	textSkipped   = "Skipped due to queued user message."
+	textStopped   = "Not started: the process that was to run it was shut down. Call it again if it is still needed."
+)
+
+// toolTimeout ends a call whose tool has no shorter limit of its own.
+const toolTimeout = 15 * time.Minute
+
+// repeat is the log's word for a call that may be run again after a crash.
+const repeat = "repeat"
+
+// job is one call that is about to run.
+type job struct {
+	call session.CallState
+	plan tool.Plan
+	keys []string // it must not run beside another call with one of these
+}
+
+// runCalls brings the batch of the last answer to its end: every call gets its
+// tool.after, then all results become one message.
+func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
+	var jobs []job
+	defer func() {
+		for _, j := range jobs {
+			j.plan.Close()
+		}
+	}()
+	durable := true // no awaited commit is needed before the batch runs
+	for _, c := range l.Calls {
+		if c.After != nil {
+			continue
+		}
+		j, ok := r.prepare(c)
+		if !ok {
+			continue
+		}
+		jobs = append(jobs, j)
+		durable = durable && c.Before == nil && r.recovery(c) == tool.Repeat
+	}
+	if !durable {
+		if err := r.commit(); err != nil {
+			return false, err
+		}
+	}
+	if err := r.runJobs(jobs); err != nil {
+		return false, err
+	}
+	ids := make([]string, len(l.Calls))
+	for i, c := range l.Calls {
+		ids[i] = c.ID
+	}
+	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})
+	if err := r.commit(); err != nil {
+		return false, err
+	}
+	return r.afterCalls()
+}
+
+// afterCalls ends the loop where the batch says so.
+func (r *run) afterCalls() (ended bool, err error) {
+	root := &r.st.Root
+	if errors.Is(context.Cause(r.work), errDuration) {
+		return r.endLimit(r.outOfTime(root.Loop))
+	}
+	if root.Loop.Start.OnDeny == "stop" && root.Loop.Denied > 0 {
+		return r.end(&session.LoopEnd{Reason: session.ReasonDenied})
+	}
+	return false, nil
+}
+
+// prepare finds, validates, binds and judges a call, and logs its tool.before.
+// A call that will not run gets its tool.after at once.
+func (r *run) prepare(c session.CallState) (job, bool) {
+	if c.Before != nil && r.recovery(c) != tool.Repeat {
+		r.after(c, session.NotKnown, textUnknown)
+		return job{}, false
+	}
+	t, ok := r.tools[c.Name]
+	if !ok {
+		return r.refuse(c, fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, strings.Join(r.ToolNames(), ", ")))
+	}
+	if c.Invalid {
+		return r.refuse(c, "The input is not valid JSON. Call the tool again with a JSON object.")
+	}
+	if err := t.input.Validate(c.Input); err != nil {
+		return r.refuse(c, err.Error())
+	}
+	tc := r.toolCall(c)
+	plan, err := safely(func() (tool.Plan, error) { return t.Prepare(r.work, tc) })
+	if err != nil {
+		return r.refuse(c, err.Error())
+	}
+	d := r.Permit.Decide(plan.Needs()...)
+	if d.Effect != permission.Allow {
+		plan.Close()
+		r.before(c, d)
+		r.after(c, session.Denied, denial(d))
+		return job{}, false
+	}
+	r.before(c, d)
+	j := job{call: c, plan: plan}
+	if k, ok := t.Tool.(tool.Conflicter); ok {
+		j.keys = k.Conflicts(tc)
+	}
+	return j, true
+}
+
+func (r *run) toolCall(c session.CallState) tool.Call {
+	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.st.Root.ID, Input: c.Input, Permit: r.Permit}
+}
+
+func (r *run) recovery(c session.CallState) tool.Recovery {
+	if c.Before != nil {
+		if c.Before.Recovery == repeat {
+			return tool.Repeat
+		}
+		return tool.Unknown
+	}
+	if t, ok := r.tools[c.Name].Tool.(tool.Recoverer); ok {
+		return t.Recovery(r.toolCall(c))
+	}
+	return tool.Unknown
+}
+
+func (r *run) refuse(c session.CallState, text string) (job, bool) {
+	outcome := session.ToolError
+	if r.work.Err() != nil { // whatever is said against the call, it would not start
+		outcome, text = r.skip()
+	}
+	r.before(c, permission.Decision{})
+	r.after(c, outcome, text)
+	return job{}, false
+}
+
+// before logs the start of a call, once: a call that is repeated after a crash
+// has it already.
+func (r *run) before(c session.CallState, d permission.Decision) {
+	if c.Before != nil {
+		return
+	}
+	b := &session.ToolBefore{
+		Call: c.ID, Tool: c.Name, Input: c.Input, Effect: d.Effect.String(), Rule: ruleOf(d.Rule), Reason: d.Reason,
+	}
+	if r.recovery(c) == tool.Repeat {
+		b.Recovery = repeat
+	}
+	r.emit(b)
+}
+
+func ruleOf(r *permission.Rule) *session.Rule {
+	if r == nil {
+		return nil
+	}
+	return &session.Rule{
+		Tool: r.Tool, Subject: r.Subject, Effect: r.Effect.String(),
+		Layer: string(r.At.Layer), File: r.At.File, Line: r.At.Line,
+	}
+}
+
+func (r *run) after(c session.CallState, o session.Outcome, text string) {
+	r.emit(&session.ToolAfter{Call: c.ID, Tool: c.Name, Outcome: o, Parts: []message.Part{message.Text{Text: text}}})
+}
+
+// denial is what the model is told.
+func denial(d permission.Decision) string {
+	if d.Rule == nil {
+		return fmt.Sprintf("Not permitted: %s.", d.Reason)
+	}
+	return fmt.Sprintf("Not permitted: %s (rule %s %q at %s).", d.Reason, d.Rule.Tool, d.Rule.Subject, d.Rule.At)
+}
+
+// runJobs runs the jobs in groups. Between groups it looks whether somebody
+// wants something else.
+func (r *run) runJobs(jobs []job) error {
+	for group := range r.groups(jobs) {
+		if o, text := r.skip(); o != "" {
+			for _, j := range group {
+				r.after(j.call, o, text)
+			}
+			continue
+		}
+		r.runGroup(group)
+	}
+	return r.ctx.Err()
+}
+
+// skip says why calls that have not started are not to start.
+func (r *run) skip() (session.Outcome, string) {
+	switch {
+	case r.ctx.Err() != nil:
+		return session.Skipped, textStopped
+	case r.work.Err() != nil && errors.Is(context.Cause(r.work), errDuration):
+		return session.Skipped, textTimeout
+	case r.work.Err() != nil || r.st.Root.Cancel:
+		return session.Skipped, textCancelled
+	case r.spent(r.st.Root.Loop) != nil:
+		return session.Skipped, textSpent
+	case r.deps.Steered != nil && r.deps.Steered() > r.st.Last || len(r.st.Root.Letters("steer")) > 0:
+		return session.Skipped, textSkipped
+	}
+	return "", ""
+}
+
+// groups splits jobs into groups that run at the same time.
+func (r *run) groups(jobs []job) func(func([]job) bool) {
+	size := len(jobs)
+	switch r.Spec.ToolExecution.Strategy {
+	case "sequential":
+		size = 1
+	case "batched":
+		size = max(1, r.Spec.ToolExecution.Size)
+	}
+	return func(yield func([]job) bool) {
+		for len(jobs) > 0 {
+			n := 1
+			for n < min(size, len(jobs)) && !conflict(jobs[:n], jobs[n]) {
+				n++
+			}
+			if !yield(jobs[:n]) {
+				return
+			}
+			jobs = jobs[n:]
+		}
+	}
+}
+
+func conflict(group []job, j job) bool {
+	return slices.ContainsFunc(group, func(o job) bool {
+		return slices.ContainsFunc(o.keys, func(k string) bool { return slices.Contains(j.keys, k) })
+	})
+}

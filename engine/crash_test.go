@@ -1,0 +1,279 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/model/script"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/sqlite"
+	"github.com/rosterrun/roster/tool"
+)
+
+// The crash test runs this test binary again as a worker that kills itself.
+const (
+	crashDir = "ROSTER_TEST_CRASH_DIR" // set: be the worker on the database in this directory
+	crashAt  = "ROSTER_TEST_CRASH_AT"  // die as soon as this event is durable; 0: live
+)
+
+// TestKilledAtEachEvent kills a run once at every event of its log, lets
+// another process take it up, and proves that it ends, that no answer that was
+// in the log is asked for again, that no effect happens twice, and that the
+// model is told where an outcome is not known.
+func TestKilledAtEachEvent(t *testing.T) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		crashWorker(t, dir)
+		return
+	}
+	whole := crashRun(t, 0)
+	last := whole[len(whole)-1]
+	if last.Type != "loop.end" {
+		t.Fatalf("the run that is not killed ends with %s", last.Type)
+	}
+	for at := int64(1); at <= last.Seq; at++ {
+		t.Run(fmt.Sprintf("%02d-%s", at, whole[at-1].Type), func(t *testing.T) {
+			t.Parallel()
+			crashRun(t, at)
+		})
+	}
+}
+
+// crashRun runs the script with one death at the given event, and checks what
+// is left behind.
+func crashRun(t *testing.T, at int64) []session.Event {
+	t.Helper()
+	dir := t.TempDir()
+	worker := func(at int64) error {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledAtEachEvent$", "-test.count=1")
+		cmd.Env = append(os.Environ(), crashDir+"="+dir, crashAt+"="+strconv.FormatInt(at, 10))
+		out, err := cmd.CombinedOutput()
+		if err != nil && at == 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return err
+	}
+	if at > 0 {
+		err := worker(at)
+		if exit, ok := err.(*exec.ExitError); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatalf("the worker was to be killed: %v", err)
+		}
+	}
+	worker(0)
+	return checkCrash(t, dir, at)
+}
+
+func checkCrash(t *testing.T, dir string, at int64) []session.Event {
+	t.Helper()
+	store := openCrash(t, dir)
+	var events []session.Event
+	answered := map[string]bool{} // by tool message or answer that was durable before the death
+	outcome := map[string]session.Outcome{}
+	for e, err := range store.Read(t.Context(), key, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Body, err = e.Decode(); err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case *session.Message:
+			if b.Role == message.Assistant && e.Seq <= at {
+				answered[strconv.Itoa(e.Turn)] = true
+			}
+		case *session.ToolAfter:
+			if _, twice := outcome[b.Call]; twice {
+				t.Errorf("call %s has two ends", b.Call)
+			}
+			outcome[b.Call] = b.Outcome
+		}
+		events = append(events, e)
+	}
+	end := end(t, events)
+	if end.Reason != session.ReasonDone || end.Text != "all done" {
+		t.Errorf("end: %+v", end)
+	}
+	asked := map[string]int{}
+	for _, turn := range lines(t, dir, "asked") {
+		asked[turn]++
+	}
+	for turn := range answered {
+		if asked[turn] != 1 {
+			t.Errorf("turn %s was answered before the death and asked for %d times", turn, asked[turn])
+		}
+	}
+	effects := map[string]int{}
+	for _, call := range lines(t, dir, "effects") {
+		if effects[call]++; effects[call] > 1 {
+			t.Errorf("the effect of call %s happened twice", call)
+		}
+	}
+	for call, o := range outcome {
+		if o == session.OK && effects[call] != 1 {
+			t.Errorf("call %s is said to be done and had %d effects", call, effects[call])
+		}
+		if o != session.OK && o != session.NotKnown {
+			t.Errorf("call %s ended as %s", call, o)
+		}
+	}
+	if len(outcome) != 3 {
+		t.Errorf("%d calls have an end, want 3", len(outcome))
+	}
+	return events
+}
+
+func lines(t *testing.T, dir, name string) []string {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(data))
+}
+
+func openCrash(t *testing.T, dir string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "roster.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// note appends a word to a file, as an effect that outlives the process.
+func note(t *testing.T, dir, name, word string) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(word + "\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// crashWorker posts the prompt if it is not there, and runs the stream.
+func crashWorker(t *testing.T, dir string) {
+	store := openCrash(t, dir)
+	effect := newProbe("effect", func(_ context.Context, c tool.Call) (tool.Result, error) {
+		note(t, dir, "effects", c.ID)
+		return tool.Text("done"), nil
+	})
+	m := asking{script.New(
+		script.Reply{Text: "first", Tools: []script.Call{{Name: "effect", Input: `{"n":1}`}}},
+		script.Reply{Tools: []script.Call{{Name: "effect", Input: `{"n":2}`}, {Name: "effect", Input: `{"n":3}`}}},
+		script.Reply{Text: "all done"},
+	).Model("script/crash"), func(turn int) { note(t, dir, "asked", strconv.Itoa(turn)) }}
+	b := newBench(t, m, effect)
+	lease := crashLease(t, store)
+	st := session.NewState(key)
+	for e, err := range store.Read(t.Context(), key, 0) {
+		if err == nil {
+			err = st.Apply(&e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
+	deadly := oneByOne{store, at}
+	deadly.die(st.Last)
+	for _, err := range engine.Run(t.Context(), engine.Deps{Store: deadly, Blobs: store}, b.blueprint(), st, lease) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// crashLease posts the prompt in the first process, and takes the stream over
+// from the dead one in the next.
+func crashLease(t *testing.T, store *sqlite.Store) session.Lease {
+	worker := strconv.Itoa(os.Getpid())
+	workers, err := store.Workers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(workers) == 0 {
+		if err := store.Beat(t.Context(), worker); err != nil {
+			t.Fatal(err)
+		}
+		p := session.Post{Worker: worker, Events: []session.Event{{
+			Session: key.Stream, Chain: "c", Time: time.Now().UTC(), Body: &session.Prompt{Parts: text("go"), Profile: "p"},
+		}}}
+		posted, err := store.Post(t.Context(), key, p)
+		if err != nil || posted.Lease == nil {
+			t.Fatalf("%+v, %v", posted, err)
+		}
+		return *posted.Lease
+	}
+	for _, w := range workers {
+		if err := store.Bury(t.Context(), w.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Beat(t.Context(), worker); err != nil {
+		t.Fatal(err)
+	}
+	_, lease, err := store.Claim(t.Context(), worker, &key)
+	if err == session.ErrNoWork { // it was killed after its end
+		os.Exit(0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// oneByOne commits each event by itself, so that a process can die between any
+// two of them, and dies when the event at is durable.
+type oneByOne struct {
+	*sqlite.Store
+	at int64
+}
+
+func (s oneByOne) Append(ctx context.Context, k session.Key, l session.Lease, after int64, evs []session.Event) (int64, error) {
+	for i := range evs {
+		last, err := s.Store.Append(ctx, k, l, after, evs[i:i+1])
+		if err != nil {
+			return last, err
+		}
+		after = last
+		s.die(last)
+	}
+	return after, nil
+}
+
+func (s oneByOne) die(last int64) {
+	if last == s.at {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// asking reports each call by its turn: the answers given so far, and one.
+type asking struct {
+	model.Model
+	asked func(turn int)
+}
+
+func (m asking) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk, error] {
+	turn := 1
+	for _, x := range r.Messages {
+		if x.Role == message.Assistant {
+			turn++
+		}
+	}
+	m.asked(turn)
+	return m.Model.Stream(ctx, r)
+}

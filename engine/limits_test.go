@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/model/script"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool"
+)
+
+// TestLimitReachedByAnAnswer lets an answer use up what may be used and ask for
+// a tool: the tool does not run.
+func TestLimitReachedByAnAnswer(t *testing.T) {
+	p := newProbe("probe", nil)
+	b := newBench(t, script.New(script.Reply{
+		Tools: []script.Call{{Name: "probe"}}, Usage: &script.Usage{Input: 100, Output: 100},
+	}).Model("script/x"), p)
+	b.spec.Limits = spec.Limits{Tokens: 150}
+	b.post(&session.Prompt{Parts: text("go")})
+	events := b.run(engine.Deps{})
+	after := find[*session.ToolAfter](events)
+	if p.runs.Load() != 0 || len(after) != 1 || after[0].Outcome != session.Skipped {
+		t.Errorf("%d runs, tool.after %+v", p.runs.Load(), after)
+	}
+	if e := end(t, events); e.Reason != session.ReasonLimit || e.Limit != "tokens" {
+		t.Errorf("end: %+v", e)
+	}
+}
+
+func TestPanicInPrepareIsAResult(t *testing.T) {
+	p := &panicky{newProbe("probe", nil)}
+	b := newBench(t, script.New(script.Reply{Tools: []script.Call{{Name: "probe"}}}, script.Reply{Text: "x"}).Model("script/x"), p)
+	b.post(&session.Prompt{Parts: text("go")})
+	if a := find[*session.ToolAfter](b.run(engine.Deps{})); len(a) != 1 || a[0].Outcome != session.ToolError {
+		t.Errorf("%+v", a)
+	}
+}
+
+type panicky struct{ *probe }
+
+func (*panicky) Prepare(context.Context, tool.Call) (tool.Plan, error) { panic("boom") }
+
+// TestOnlyDeathsPoison takes a loop up again and again: when it was handed over
+// nothing is held against it, when its workers died it ends.
+func TestOnlyDeathsPoison(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		takeover session.Takeover
+		reason   session.Reason
+	}{
+		{"handed over", session.TakeoverNone, session.ReasonDone},
+		{"died", session.TakeoverDead, session.ReasonPoisoned},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, script.New(script.Reply{Text: "answer", Delay: 40 * time.Millisecond}).Model("script/x"))
+			b.post(&session.Prompt{Parts: text("go")})
+			for range 3 { // each worker is broken off in the middle of the answer
+				ctx, cancel := context.WithTimeout(t.Context(), 35*time.Millisecond)
+				for range engine.Run(ctx, engine.Deps{Store: b.store, Blobs: b.store}, b.blueprint(), b.state(), b.lease) {
+				}
+				cancel()
+				b.lease.Takeover = c.takeover
+			}
+			if e := end(t, b.run(engine.Deps{})); e.Reason != c.reason {
+				t.Errorf("end: %+v", e)
+			}
+		})
+	}
+}

@@ -1,0 +1,349 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/memory"
+	"github.com/rosterrun/roster/tool"
+)
+
+// TestAnyInterleaving posts, kills and resumes at random places, and holds what
+// must be true of every log that comes of it.
+func TestAnyInterleaving(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t, rt)
+		w.post(0)
+		for range 200 {
+			if !w.runOnce() && !w.postIdle() {
+				w.check()
+				return
+			}
+		}
+		rt.Fatalf("the session does not come to rest")
+	})
+}
+
+var errDied = errors.New("the worker died")
+
+// world is a store that interferes with the run that writes to it.
+type world struct {
+	*bench
+	rt      *rapid.T
+	mu      sync.Mutex // of rt: a late flush comes from another goroutine
+	left    int        // how many times more to interfere
+	dead    bool       // the worker writes no more
+	workers int
+	effects map[string]int
+	hints   bool
+	cancel  context.CancelFunc // the hint that a cancel was posted
+	steered int64
+	kill    context.CancelFunc // the worker shuts down
+}
+
+func newWorld(t *testing.T, rt *rapid.T) *world {
+	w := &world{rt: rt, left: rapid.IntRange(0, 12).Draw(rt, "left"), effects: map[string]int{}, hints: rapid.Bool().Draw(rt, "hints")}
+	effect := newProbe("effect", func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		w.effects[c.ID]++
+		w.meddle("tool")
+		return tool.Text("done"), ctx.Err()
+	})
+	safe := newProbe("safe", func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+		w.meddle("safe tool")
+		return tool.Text("done"), ctx.Err()
+	})
+	safe.recovery = tool.Repeat
+	w.bench = newBench(t, w, effect, safe)
+	w.spec.Limits.Turns = rapid.IntRange(1, 6).Draw(rt, "turns")
+	w.spec.ToolExecution.Strategy = "sequential"
+	w.spec.Retry.Base, w.spec.Retry.Cap = time.Microsecond, time.Microsecond
+	w.lease.Worker = "w0"
+	return w
+}
+
+// post adds an inbound event of the n-th kind.
+func (w *world) post(n int) {
+	parts := text("x")
+	body := []session.Body{&session.Prompt{Parts: parts, Profile: "p"}, &session.Steer{Parts: parts}, &session.Followup{Parts: parts}, &session.Cancel{}}[n]
+	e := session.Event{Session: "s", Chain: "c", Time: time.Now().UTC(), Body: body}
+	posted, err := w.store.Post(context.Background(), key, session.Post{Worker: w.lease.Worker, Events: []session.Event{e}})
+	if err != nil {
+		w.rt.Fatal(err)
+	}
+	if posted.Lease != nil {
+		w.lease = *posted.Lease
+	}
+	if n == 1 {
+		w.steered = posted.Last
+	}
+	if n == 3 && w.hints && w.cancel != nil {
+		w.cancel()
+	}
+}
+
+func (w *world) postIdle() bool {
+	if w.left == 0 {
+		return false
+	}
+	w.left--
+	w.post(rapid.IntRange(0, 3).Draw(w.rt, "idle post"))
+	return true
+}
+
+// meddle does something, or not, and says what: 4 is to die before, 5 to die
+// after, 6 to be shut down, 7 to fail once.
+func (w *world) meddle(where string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left == 0 {
+		return -1
+	}
+	n := rapid.IntRange(-3, 7).Draw(w.rt, where)
+	if n >= 0 {
+		w.left--
+	}
+	if n >= 0 && n <= 3 {
+		w.post(n)
+	}
+	if n == 6 {
+		w.kill()
+	}
+	return n
+}
+
+func (w *world) draw(what string, most int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return rapid.IntRange(0, most).Draw(w.rt, what)
+}
+
+func (w *world) Append(ctx context.Context, k session.Key, l session.Lease, after int64, evs []session.Event) (int64, error) {
+	if w.dead {
+		return 0, errDied
+	}
+	n := w.meddle("append")
+	w.dead = n == 4 || n == 5
+	if n == 4 || n == 7 {
+		return 0, errDied
+	}
+	last, err := w.store.Append(ctx, k, l, after, evs)
+	if err == nil && n == 5 {
+		err = errDied
+	}
+	return last, err
+}
+
+func (w *world) Name() string { return "test/world" }
+
+func (w *world) Stream(ctx context.Context, _ *model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
+		w.meddle("model")
+		n := w.draw("answer", 5)
+		if n >= 4 && !yield(model.Chunk{Text: "half"}, nil) {
+			return
+		}
+		if err := ctx.Err(); err != nil {
+			yield(model.Chunk{}, err)
+			return
+		}
+		if n == 5 {
+			yield(model.Chunk{}, &model.Error{Kind: model.Cut})
+			return
+		}
+		done := &message.Message{Role: message.Assistant, Parts: text("half")}
+		for i := range n % 4 {
+			name := []string{"effect", "safe", "unheard-of"}[w.draw("tool name", 2)]
+			done.Parts = append(done.Parts, message.ToolCall{ID: fmt.Sprint(time.Now().UnixNano(), "-", i), Name: name})
+		}
+		yield(model.Chunk{Done: done, Stop: "stop"}, nil)
+	}
+}
+
+// interfering is the world as a store.
+type interfering struct {
+	*memory.Store
+	w *world
+}
+
+func (s interfering) Append(ctx context.Context, k session.Key, l session.Lease, after int64, evs []session.Event) (int64, error) {
+	return s.w.Append(ctx, k, l, after, evs)
+}
+
+// runOnce runs one loop, or takes it up; false: there is nothing to do.
+func (w *world) runOnce() bool {
+	st := w.state()
+	w.same(st)
+	if !st.Root.Runnable() {
+		return false
+	}
+	if w.lease.Epoch == 0 {
+		w.claim()
+	}
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
+	cancelled, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w.kill, w.cancel = kill, cancel
+	d := engine.Deps{Store: interfering{w.store, w}, Blobs: w.store}
+	if w.hints {
+		d.Cancelled, d.Steered = cancelled, func() int64 { return w.steered }
+	}
+	for _, err := range engine.Run(ctx, d, w.blueprint(), st, w.lease) {
+		if err != nil && !errors.Is(err, errDied) && ctx.Err() == nil {
+			w.rt.Fatalf("%v", err)
+		}
+		if err != nil {
+			w.lease = session.Lease{}
+		}
+	}
+	if w.lease.Epoch == 0 {
+		w.claim()
+		return true
+	}
+	w.same(st)
+	return true
+}
+
+// claim takes the stream from the worker that died.
+func (w *world) claim() {
+	if err := w.store.Bury(context.Background(), fmt.Sprint("w", w.workers)); err != nil {
+		w.rt.Fatal(err)
+	}
+	w.workers++
+	w.dead = false
+	worker := fmt.Sprint("w", w.workers)
+	_, l, err := w.store.Claim(context.Background(), worker, &key)
+	if err != nil && !errors.Is(err, session.ErrNoWork) {
+		w.rt.Fatal(err)
+	}
+	if l.Worker = worker; err != nil {
+		l.Epoch = 0
+	}
+	w.lease = l
+}
+
+// same holds a state against the fold of the log, and that against the store's
+// summary.
+func (w *world) same(st *session.State) {
+	folded := w.state()
+	a, _ := json.Marshal(&st.Root)
+	b, _ := json.Marshal(&folded.Root)
+	if string(a) != string(b) {
+		w.rt.Fatalf("the state of the run and that of the log differ:\n%s\n%s", a, b)
+	}
+	sum, err := w.store.Summary(context.Background(), key)
+	if err != nil {
+		w.rt.Fatal(err)
+	}
+	if sum.Runnable() != folded.Root.Runnable() || sum.Held != folded.Root.Held || sum.Last != folded.Last {
+		w.rt.Fatalf("the summary %+v does not agree with the state %s", sum, b)
+	}
+}
+
+// check holds the whole log.
+func (w *world) check() {
+	c := checker{world: w, posts: map[int64]string{}, calls: map[string]int{}}
+	sum := session.Summary{}
+	for e := range w.store.Read(context.Background(), key, 0) {
+		e.Body, _ = e.Decode()
+		if e.Type == "cancel" && sum.Runnable() {
+			c.cancel = true
+		}
+		c.see(&e)
+		if err := sum.Apply(&e); err != nil {
+			w.rt.Fatal(err)
+		}
+	}
+	left := 0
+	for seq, typ := range c.posts {
+		if typ == "prompt" {
+			w.rt.Errorf("prompt %d had no answer", seq)
+		}
+		left++
+	}
+	if left != sum.Held || c.loop != "" {
+		w.rt.Errorf("%d posts are left, %d held; open loop %q", left, sum.Held, c.loop)
+	}
+	for call, n := range w.effects {
+		if n > 1 {
+			w.rt.Errorf("call %s took effect %d times", call, n)
+		}
+	}
+}
+
+// checker is what is known of a log in the middle of it.
+type checker struct {
+	*world
+	posts  map[int64]string // not delivered
+	calls  map[string]int   // 1: begun, 2: ended
+	loop   string
+	head   string
+	cancel bool // the open loop, or the next one, is to end
+}
+
+func (c *checker) see(e *session.Event) {
+	switch b := e.Body.(type) {
+	case *session.Prompt, *session.Steer, *session.Followup:
+		c.posts[e.Seq] = e.Type
+	case *session.LoopStart:
+		if c.loop != "" {
+			c.rt.Errorf("event %d: loop %s is open", e.Seq, c.loop)
+		}
+		c.loop = e.Loop
+	case *session.Message:
+		if b.Source != "" && c.posts[b.Post] != b.Source {
+			c.rt.Errorf("event %d: delivers %s %d, which does not wait", e.Seq, b.Source, b.Post)
+		}
+		delete(c.posts, b.Post)
+		if b.Parent != c.head || e.Loop != c.loop {
+			c.rt.Errorf("event %d: message after %q in loop %q, want %q in %q", e.Seq, b.Parent, e.Loop, c.head, c.loop)
+		}
+		c.head = b.ID
+	case *session.ToolBefore:
+		c.call(e, b.Call, 1)
+	case *session.ToolAfter:
+		c.call(e, b.Call, 2)
+		if b.Tool == "effect" && b.Outcome == session.OK && c.effects[b.Call] != 1 {
+			c.rt.Errorf("event %d: call %s is said to be done and had %d effects", e.Seq, b.Call, c.effects[b.Call])
+		}
+		if b.Outcome == session.Skipped && c.effects[b.Call] > 0 {
+			c.rt.Errorf("event %d: call %s is said not to have run", e.Seq, b.Call)
+		}
+	case *session.LoopEnd:
+		c.end(e, b)
+	}
+}
+
+func (c *checker) call(e *session.Event, id string, stage int) {
+	if c.calls[id] != stage-1 {
+		c.rt.Errorf("event %d: %s of call %s at stage %d", e.Seq, e.Type, id, c.calls[id])
+	}
+	c.calls[id] = stage
+}
+
+func (c *checker) end(e *session.Event, b *session.LoopEnd) {
+	if e.Loop != c.loop {
+		c.rt.Errorf("event %d: loop %q is open", e.Seq, c.loop)
+	}
+	if b.Reason == session.ReasonCancelled && !c.cancel {
+		c.rt.Errorf("event %d: nobody cancelled this loop", e.Seq)
+	}
+	for id, stage := range c.calls {
+		if stage == 1 {
+			c.rt.Errorf("event %d: call %s has no end", e.Seq, id)
+		}
+	}
+	c.loop, c.cancel = "", false
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/rosterrun/roster/internal/clock"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// Refuse ends what waits in st with an error, for a prompt whose profile does
+// not resolve or whose model cannot be reached, and for an open loop that
+// cannot be taken up. It yields as Run does.
+func Refuse(ctx context.Context, d Deps, profile string, st *session.State, l session.Lease, cause *session.Error) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		r := &run{
+			Blueprint: &Blueprint{}, deps: d, st: st, ctx: ctx, work: ctx, yield: yield, clock: clock.From(ctx),
+			stop: func(error) {},
+			log:  journal{ctx: ctx, store: d.Store, key: st.Key, lease: l, last: st.Last},
+		}
+		if err := r.refuseAll(profile, cause); err != nil && !r.left {
+			yield(session.Event{}, err)
+		}
+	}
+}
+
+func (r *run) refuseAll(profile string, cause *session.Error) error {
+	r.tick()
+	root := &r.st.Root
+	if l := root.Loop; l != nil {
+		r.loop, r.agent, r.chain, r.turn = l.ID, l.Agent, l.Chain, l.Turn
+		r.closeCalls(l)
+	} else {
+		post := NextPost(root)
+		if post == nil {
+			return ErrIdle
+		}
+		r.loop, r.agent, r.chain = r.clock.ID(), clock.AgentID(), post.Chain
+		if !root.Started {
+			r.emit(&session.Start{Profile: profile, Title: session.Title(post.Parts)})
+		}
+		r.emit(&session.LoopStart{Number: root.Loops + 1, Parent: root.LastLoop, Why: "prompt", Profile: profile})
+		r.deliver(post)
+	}
+	_, err := r.fail(session.ReasonError, cause)
+	return err
+}
+
+// closeCalls gives every open call its end.
+func (r *run) closeCalls(l *session.Loop) {
+	if len(l.Calls) == 0 {
+		return
+	}
+	ids := make([]string, len(l.Calls))
+	for i, c := range l.Calls {
+		ids[i] = c.ID
+		switch {
+		case c.After != nil:
+		case c.Before != nil:
+			r.after(c, session.NotKnown, textUnknown)
+		default:
+			r.emit(&session.ToolBefore{Call: c.ID, Tool: c.Name, Input: c.Input})
+			r.after(c, session.Skipped, textCancelled)
+		}
+	}
+	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})
+}

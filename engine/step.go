@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// maxResumes bounds how often a loop is taken up without any progress.
+const maxResumes = 3
+
+// resume takes the open loop up. A takeover that is not sure that the worker
+// before is gone waits one lease more if that worker may still be at something
+// that must not happen twice.
+func (r *run) resume(l *session.Loop) error {
+	again := &session.LoopResumed{Attempt: l.Resumed, Why: "handed over"}
+	switch r.log.lease.Takeover { // only a worker that broke off counts against the loop
+	case session.TakeoverDead:
+		again.Attempt, again.Why = l.Resumed+1, "the worker before died"
+	case session.TakeoverExpired:
+		again.Attempt, again.Why = l.Resumed+1, "the worker before was not heard of any more"
+	}
+	r.emit(again)
+	if err := r.commit(); err != nil {
+		return err
+	}
+	if r.log.lease.Takeover == session.TakeoverExpired && hasOpenCall(l) {
+		return r.sleep(session.LeaseTime)
+	}
+	return nil
+}
+
+func hasOpenCall(l *session.Loop) bool {
+	for _, c := range l.Calls {
+		if c.Before != nil && c.After == nil && c.Before.Recovery != repeat {
+			return true
+		}
+	}
+	return false
+}
+
+// step does what the log asks for next.
+func (r *run) step() (ended bool, err error) {
+	root := &r.st.Root
+	l := root.Loop
+	switch {
+	case l.Resumed >= maxResumes:
+		r.closeCalls(l)
+		return r.fail(session.ReasonPoisoned, &session.Error{
+			Code:  "Poisoned",
+			Error: "the loop was taken up three times without any progress; the work it begins with seems to end its worker",
+		})
+	case len(l.Calls) > 0:
+		return r.runCalls(l)
+	case root.Cancel || r.left:
+		return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
+	case answered(root):
+		return r.afterAnswer(root)
+	}
+	if l.Answered || l.Turn == 0 {
+		if limit := r.limit(l); limit != nil {
+			return r.endLimit(limit)
+		}
+		r.deliverAll(root, "steer")
+	}
+	return r.ask(l)
+}
+
+// answered says whether the model has spoken last and asked for nothing.
+func answered(s *session.Session) bool {
+	n := len(s.Messages)
+	return n > 0 && s.Loop.Answered && s.Messages[n-1].Role == message.Assistant
+}
+
+// afterAnswer goes on with what waits, or ends the loop. What waits when no
+// turn is left for it becomes the next prompt.
+func (r *run) afterAnswer(root *session.Session) (ended bool, err error) {
+	full := r.limit(root.Loop) != nil
+	if !full && r.deliverAll(root, "steer") {
+		return false, nil
+	}
+	if list := root.Letters("followup"); !full && len(list) > 0 {
+		r.deliver(&list[0])
+		return false, nil
+	}
+	return r.endIf(&session.LoopEnd{Reason: session.ReasonDone}, func() bool {
+		return !root.Cancel && (full || len(root.Letters("steer"))+len(root.Letters("followup")) == 0)
+	})
+}
+
+// deliver makes a message of a post.
+func (r *run) deliver(post *session.Letter) {
+	r.emit(&session.Message{
+		ID: r.clock.ID(), Parent: r.head(), Role: message.User, Source: post.Type, Post: post.Seq,
+	})
+}
+
+func (r *run) deliverAll(root *session.Session, typ string) bool {
+	list := root.Letters(typ)
+	for i := range list {
+		r.deliver(&list[i])
+	}
+	return len(list) > 0
+}
+
+// head is the id of the last message of the branch.
+func (r *run) head() string {
+	if n := len(r.st.Root.Messages); n > 0 {
+		return r.st.Root.Messages[n-1].ID
+	}
+	return ""
+}
+
+// limit returns the limit that keeps another turn from starting, or nil.
+func (r *run) limit(l *session.Loop) *session.Limit {
+	if m := r.Spec.Limits.Turns; m > 0 && l.Turn >= m {
+		return r.reached("turns", float64(m), float64(l.Turn))
+	}
+	return r.spent(l)
+}
+
+// spent returns the limit on what may be used that has been reached, or nil. It
+// is looked at before a turn and before tools.
+func (r *run) spent(l *session.Loop) *session.Limit {
+	m := &r.Spec.Limits
+	switch {
+	case m.Tokens > 0 && l.Usage.Limited() >= m.Tokens:
+		return r.reached("tokens", float64(m.Tokens), float64(l.Usage.Limited()))
+	case m.Cost > 0 && l.Usage.Cost >= m.Cost:
+		return r.reached("cost", m.Cost, l.Usage.Cost)
+	case m.Duration > 0 && l.Active >= m.Duration:
+		return r.outOfTime(l)
+	}
+	return nil
+}
+
+func (r *run) outOfTime(l *session.Loop) *session.Limit {
+	m := r.Spec.Limits.Duration
+	return r.reached("duration", m.Seconds(), max(l.Active, m).Seconds())
+}
+
+func (r *run) reached(name string, bound, used float64) *session.Limit {
+	return &session.Limit{Limit: name, Max: bound, Used: used, Set: r.Spec.Limits.Set[name]}
+}
+
+func (r *run) endLimit(limit *session.Limit) (bool, error) {
+	r.emit(limit)
+	return r.end(&session.LoopEnd{Reason: session.ReasonLimit, Limit: limit.Limit})
+}
+
+// fail ends the loop with an error.
+func (r *run) fail(reason session.Reason, e *session.Error) (bool, error) {
+	r.emit(e)
+	return r.end(&session.LoopEnd{Reason: reason, Error: e})
+}
+
+// end ends the loop, whatever was posted meanwhile.
+func (r *run) end(e *session.LoopEnd) (bool, error) {
+	return r.endIf(e, func() bool { return true })
+}
+
+func (r *run) endIf(e *session.LoopEnd, stands func() bool) (bool, error) {
+	l := r.st.Root.Loop
+	e.Text, e.Usage, e.Denied = l.Text, l.Usage, l.Denied
+	ev := r.envelope()
+	if err := r.log.add(ev, e, nil, nil); err != nil {
+		return false, err
+	}
+	ended, err := r.commitIf(stands)
+	if ended {
+		ev.Type, ev.Body = e.Type(), e
+		err = cmp.Or(err, r.st.Apply(&ev))
+	}
+	return ended, err
+}
+
+// sleep waits unless the run is given up or cancelled meanwhile.
+func (r *run) sleep(d time.Duration) error {
+	defer r.tick()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-r.work.Done():
+		return r.ctx.Err()
+	}
+}

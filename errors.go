@@ -1,0 +1,41 @@
+package roster
+
+import (
+	"context"
+	"errors"
+
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/session"
+)
+
+// Code is the stable name of an error, such as "ProfileNotFound" or "Busy", for
+// programs. An error without one is "Error".
+func Code(err error) string {
+	var name profile.ErrorName
+	var me *modelcatalog.ModelError
+	var diag *profile.Diagnostic
+	var busy *session.Busy
+	var conflict *session.Conflict
+	switch {
+	case errors.As(err, &me):
+		return me.Name()
+	case errors.As(err, &name):
+		return string(name)
+	case errors.As(err, &diag) && diag.Name != "":
+		return diag.Name
+	case errors.As(err, &busy):
+		return "Busy"
+	case errors.As(err, &conflict):
+		return "IdempotencyConflict"
+	case errors.Is(err, session.ErrNoStream):
+		return "SessionNotFound"
+	case errors.Is(err, session.ErrNoWork):
+		return "NothingToResume"
+	case errors.Is(err, ErrClosed):
+		return "Closed"
+	case errors.Is(err, context.Canceled):
+		return "Cancelled"
+	}
+	return "Error"
+}

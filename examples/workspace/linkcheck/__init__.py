@@ -1,0 +1,3 @@
+"""Checks the links in Markdown files."""
+
+__version__ = "0.3.0"

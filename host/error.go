@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/session"
+)
+
+// Error is an answer that is an error: its status, and its JSON body. Code is a
+// stable name, Message says what is wrong and what to do. The other fields are
+// there where they have a meaning.
+type Error struct {
+	Status     int            `json:"-"`
+	Message    string         `json:"error"`
+	Code       string         `json:"code"`
+	Field      string         `json:"field,omitempty"`      // of the body, or the parameter, that is wrong
+	Part       string         `json:"part,omitempty"`       // of the server, that is not ready
+	SessionID  string         `json:"sessionId,omitempty"`  // whose loop failed, or goes on
+	StopReason session.Reason `json:"stopReason,omitempty"` // of a loop that failed
+	Text       string         `json:"text,omitempty"`       // said before it failed
+	Usage      *message.Usage `json:"usage,omitempty"`      // of a loop that failed
+	RequestID  string         `json:"requestId,omitempty"`  // of a failure of the server
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func missing(field, remedy string) *Error {
+	return &Error{
+		Status: http.StatusBadRequest, Code: "MissingField", Field: field,
+		Message: field + " is missing or empty: " + remedy,
+	}
+}
+
+func invalid(field, why string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "InvalidField", Field: field, Message: field + " " + why}
+}
+
+func profileNotFound(name string) *Error {
+	return &Error{Status: http.StatusNotFound, Code: string(profile.ProfileNotFound), Message: "profile not found: " + name}
+}
+
+// notFound names the session of a session.ErrNoStream.
+func notFound(err error, k session.Key) error {
+	if !errors.Is(err, session.ErrNoStream) {
+		return err
+	}
+	return &Error{Status: http.StatusNotFound, Code: "SessionNotFound", Message: "session not found: " + k.Stream}
+}
+
+// explain makes an answer of any error.
+func (h *Host) explain(err error) *Error {
+	var (
+		own      *Error
+		busy     *session.Busy
+		conflict *session.Conflict
+		large    *http.MaxBytesError
+		load     *profile.LoadError
+		found    *profile.Diagnostic
+	)
+	answer := func(status int, code string) *Error {
+		return &Error{Status: status, Code: code, Message: err.Error()}
+	}
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &busy):
+		e := answer(http.StatusConflict, "Busy")
+		e.SessionID = busy.Key.Stream
+		return e
+	case errors.As(err, &conflict):
+		return answer(http.StatusUnprocessableEntity, "IdempotencyConflict")
+	case errors.As(err, &large):
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: "BodyTooLarge",
+			Message: fmt.Sprintf("the body is larger than %d bytes", large.Limit),
+		}
+	case errors.Is(err, session.ErrNoStream):
+		return answer(http.StatusNotFound, "SessionNotFound")
+	case errors.As(err, &found) && found.Name != "":
+		status := http.StatusBadRequest // in the overrides
+		if errors.As(err, &load) {
+			status = http.StatusNotFound // a file has the name, and does not load
+		}
+		return answer(status, found.Name)
+	case h.streams.Err() != nil:
+		return answer(http.StatusServiceUnavailable, "ShuttingDown")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return answer(http.StatusServiceUnavailable, "Interrupted")
+	}
+	code := h.deps.Code(err)
+	return answer(statusOf(code), code)
+}
+
+// statusOf is the status of an error by its name: of a request that cannot be
+// run, and of a loop that failed.
+func statusOf(code string) int {
+	switch code {
+	case "ProfileNotFound":
+		return http.StatusNotFound
+	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
+		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
+		return http.StatusBadRequest
+	case "MissingKey", "model.rate-limit", "model.overloaded":
+		return http.StatusServiceUnavailable
+	case "model.timeout":
+		return http.StatusGatewayTimeout
+	}
+	if strings.HasPrefix(code, "model.") {
+		return http.StatusBadGateway
+	}
+	return http.StatusInternalServerError
+}
+
+// writeError answers with an error. A failure of the server is also logged,
+// with the id of the request.
+func (h *Host) writeError(w *response, err error) {
+	e := *h.explain(err)
+	if e.Status == http.StatusInternalServerError {
+		e.RequestID = w.id
+		h.deps.Log.Error("request failed", "request", w.id, "chainId", w.chain, "code", e.Code, "error", err)
+	}
+	if w.status != 0 {
+		return // the answer has begun; its end says that it is not whole
+	}
+	if werr := writeJSON(w, e.Status, e); werr != nil {
+		h.deps.Log.Debug("the client left before its answer", "request", w.id, "error", werr)
+	}
+}
+
+// quote shows text from outside in a message: escaped, and not too much of it.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strconv.Quote(s)
+}

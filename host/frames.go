@@ -1,0 +1,187 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// frames writes a session's events in the form in which a stream shows them.
+type frames struct {
+	host  *Host
+	key   session.Key
+	specs map[string]string // open loops → the digests of their specs
+}
+
+// append adds one event, and what follows from it.
+func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byte {
+	if e.Seq == 0 {
+		return appendLive(dst, e)
+	}
+	at := len(dst)
+	dst = appendHead(dst, e.Type, e.Seq)
+	from := len(dst)
+	dst = e.AppendJSON(dst)
+	if bytes.IndexByte(dst[from:], '\n') >= 0 {
+		data := bytes.Clone(dst[from:])
+		dst = appendFrame(dst[:at], e.Type, e.Seq, data)
+	} else {
+		dst = append(dst, "\n\n"...)
+	}
+	switch e.Type {
+	case "loop.start":
+		if b, ok := body[*session.LoopStart](e); ok {
+			f.know(e.Loop, b.Spec)
+		}
+	case "loop.end":
+		delete(f.specs, e.Loop)
+	case "usage":
+		if b, ok := body[*session.Usage](e); ok {
+			dst = appendContextUsage(dst, e.Session, &b.Usage, f.window(ctx, e.Loop))
+		}
+	}
+	return dst
+}
+
+// body decodes an event of a known type.
+func body[T session.Body](e *session.Event) (T, bool) {
+	b, err := e.Decode()
+	if err != nil {
+		var none T
+		return none, false
+	}
+	t, ok := b.(T)
+	return t, ok
+}
+
+// appendLive writes {session, message, attempt, offset, text} and the like.
+func appendLive(dst []byte, e *session.Event) []byte {
+	dst = appendHead(dst, e.Type, 0)
+	dst = append(dst, `{"session":`...)
+	dst = message.AppendString(dst, e.Session)
+	n := len(dst)
+	dst = e.Body.AppendJSON(dst)
+	dst[n] = ',' // of the body's own brace
+	return append(dst, "\n\n"...)
+}
+
+// appendContextUsage says how full the context of the last turn was: all that
+// was sent, cached or not, over the window.
+func appendContextUsage(dst []byte, id string, u *message.Usage, window int) []byte {
+	sent := u.Input + u.CacheRead + u.CacheWrite
+	pct := math.Round(float64(sent)*10000/float64(window)) / 100
+	dst = append(dst, "event: context_usage\ndata: {\"session\":"...)
+	dst = message.AppendString(dst, id)
+	dst = append(dst, `,"inputTokens":`...)
+	dst = strconv.AppendInt(dst, sent, 10)
+	dst = append(dst, `,"outputTokens":`...)
+	dst = strconv.AppendInt(dst, u.Output, 10)
+	dst = append(dst, `,"budgetUsedPct":`...)
+	dst = strconv.AppendFloat(dst, pct, 'f', -1, 64)
+	return append(dst, "}\n\n"...)
+}
+
+func (f *frames) know(loop, spec string) {
+	if f.specs == nil {
+		f.specs = map[string]string{}
+	}
+	f.specs[loop] = spec
+}
+
+// window is the context window, in tokens, of the spec that a loop runs by.
+func (f *frames) window(ctx context.Context, loop string) int {
+	digest, ok := f.specs[loop]
+	if !ok { // the stream began in the middle of the loop
+		digest = f.host.specOf(ctx, f.key, loop)
+		f.know(loop, digest)
+	}
+	return f.host.window(ctx, f.key.Tenant, digest)
+}
+
+// specOf looks up the digest of an open loop's spec in the log.
+func (h *Host) specOf(ctx context.Context, k session.Key, loop string) string {
+	store, err := h.deps.Backend(ctx)
+	if err != nil {
+		return ""
+	}
+	for e, err := range store.Read(ctx, k, 0) {
+		if err != nil {
+			return ""
+		}
+		if e.Type == "loop.start" && e.Loop == loop {
+			b, _ := body[*session.LoopStart](&e)
+			if b == nil {
+				return ""
+			}
+			return b.Spec
+		}
+	}
+	return ""
+}
+
+// defaultWindow is the context window, in tokens, of a model whose own is not
+// known.
+const defaultWindow = 200_000
+
+// windows remembers the context windows of specs by digest.
+type windows struct {
+	mu    sync.Mutex
+	known map[string]int
+}
+
+const maxWindows = 1024
+
+func (h *Host) window(ctx context.Context, tenant, digest string) int {
+	if digest == "" {
+		return defaultWindow
+	}
+	c := &h.windows
+	c.mu.Lock()
+	n := c.known[digest]
+	c.mu.Unlock()
+	if n > 0 {
+		return n
+	}
+	n, err := h.readWindow(ctx, tenant, digest)
+	if err != nil {
+		h.deps.Log.Warn("the context window of a spec is not known; 200000 is shown", "spec", digest, "error", err)
+		return defaultWindow
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxWindows {
+		c.known = map[string]int{}
+	}
+	c.known[digest] = n
+	return n
+}
+
+func (h *Host) readWindow(ctx context.Context, tenant, digest string) (int, error) {
+	store, err := h.deps.Backend(ctx)
+	if err != nil {
+		return 0, err
+	}
+	data, err := store.Blob(ctx, tenant, digest)
+	if err != nil {
+		return 0, err
+	}
+	var spec struct {
+		Model struct {
+			ContextWindow int `json:"context_window"`
+		} `json:"model"`
+	}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return 0, err
+	}
+	if spec.Model.ContextWindow <= 0 {
+		return defaultWindow, nil
+	}
+	return spec.Model.ContextWindow, nil
+}

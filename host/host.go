@@ -1,0 +1,186 @@
+// Package host is the HTTP front door: profiles, prompts, sessions and their
+// event streams. It reads and writes through functions that it is given, and
+// knows neither files nor models.
+package host
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/session"
+)
+
+// Deps is what a Host works with. All functions must be safe for concurrent
+// use; those without a default must be set.
+type Deps struct {
+	// Profiles lists the catalog, sorted by name, and what did not load.
+	Profiles func(context.Context) ([]*profile.Profile, []profile.Diagnostic, error)
+	// Profile returns one profile, or profile.ProfileNotFound.
+	Profile func(ctx context.Context, name string) (*profile.Profile, error)
+	// Submit stores a prompt, durably, and begins to run it. What cannot run is
+	// refused before anything is stored.
+	Submit func(context.Context, Ask) (Submitted, error)
+	// Steer, Followup and Cancel post to a session, or return
+	// session.ErrNoStream.
+	Steer    func(context.Context, session.Key, []message.Part) error
+	Followup func(context.Context, session.Key, []message.Part) error
+	Cancel   func(ctx context.Context, k session.Key, reason string) error
+	// Follow yields the events of a session as dispatch.Dispatcher does.
+	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
+	// Backend is the store of the sessions.
+	Backend func(context.Context) (session.Backend, error)
+	// Code names an error for programs, such as "UnknownModel".
+	Code func(error) string
+
+	// Log gets one line for each request at level debug, and failures of the
+	// server at level error; nil: discarded.
+	Log *slog.Logger
+	// PingEvery is how long a stream may be silent; 0: 15 s.
+	PingEvery time.Duration
+	// MaxBody bounds the body of a request in bytes; 0: 8 MiB.
+	MaxBody int64
+}
+
+// Ask is a prompt for an agent.
+type Ask struct {
+	// Key is the session. An empty Tenant is "local", an empty Stream makes a
+	// new session.
+	Key session.Key
+	// Profile names the profile; empty: that of the session.
+	Profile string
+	Parts   []message.Part
+	// Set overrides profile keys, as values in text; Flags does so over it, and
+	// may name files outside of the workspace: it is what a user says himself.
+	Set, Flags map[string]string
+	// Shared lets any worker of the workspace run it, and take it up after a
+	// crash; without it only the process that was asked, and App.Resume.
+	Shared bool
+	// Headless says that nobody can answer a question.
+	Headless bool
+	// OnDeny is "stop" to end the run at the first denied tool call.
+	OnDeny string
+	// OnBusy says what happens if the session is running: "reject" (default,
+	// *session.Busy), "steer" or "queue".
+	OnBusy string
+	// Idem makes the call idempotent (session.Post).
+	Idem string
+	// Chain is the id that all events of this request share; empty: a new one.
+	Chain string
+}
+
+// Submitted says what became of an Ask.
+type Submitted struct {
+	Key       session.Key
+	Post      int64 // the number of the prompt's event
+	Duplicate bool  // it had been submitted before, with the same Idem
+}
+
+// After is where to follow from to see all that the prompt brings about.
+func (s Submitted) After() int64 { return s.Post - 1 }
+
+const (
+	defaultPing    = 15 * time.Second
+	defaultMaxBody = 8 << 20
+)
+
+// Host serves the HTTP interface. It is safe for concurrent use.
+type Host struct {
+	deps    Deps
+	mux     *chi.Mux
+	windows windows
+	buffers sync.Pool // of *[]byte, for streams
+
+	streams, chats context.Context // end with the host
+	quit           func()
+}
+
+// New returns the HTTP interface. It starts nothing.
+func New(d Deps) *Host {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.PingEvery == 0 {
+		d.PingEvery = defaultPing
+	}
+	if d.MaxBody == 0 {
+		d.MaxBody = defaultMaxBody
+	}
+	h := &Host{deps: d, mux: chi.NewMux()}
+	var endStreams, endChats context.CancelFunc
+	h.streams, endStreams = context.WithCancel(context.Background())
+	h.chats, endChats = context.WithCancel(context.Background())
+	h.quit = sync.OnceFunc(func() {
+		endStreams()
+		time.AfterFunc(chatGrace, endChats)
+	})
+	h.routes()
+	return h
+}
+
+// chatGrace is how long a /chat may still wait for its answer when the server
+// shuts down.
+const chatGrace = 5 * time.Second
+
+// Shutdown ends the event streams, at once, and the requests that wait for an
+// answer, soon, so that the server can stop. The runs go on; clients connect
+// again with Last-Event-ID or Idempotency-Key. Server calls it by itself.
+func (h *Host) Shutdown() { h.quit() }
+
+func (h *Host) routes() {
+	m := h.mux
+	m.NotFound(h.handle(noRoute))
+	m.MethodNotAllowed(h.handle(h.wrongMethod))
+	read := func(path string, f http.HandlerFunc) {
+		m.Get(path, f)
+		m.Head(path, f) // net/http leaves the body out
+	}
+
+	read("/health", h.handle(h.health))
+	read("/ready", h.handle(h.ready))
+
+	read("/profiles", h.handle(h.listProfiles))
+	read("/profiles/-/diagnostics", h.handle(h.diagnostics))
+	read("/profiles/{name}", h.handle(h.getProfile))
+
+	m.Post("/chat", h.handle(h.chat))
+	m.Post("/stream", h.handle(h.stream))
+
+	read("/sessions", h.handle(h.listSessions))
+	read("/sessions/{id}", h.handle(h.getSession))
+	read("/sessions/{id}/messages", h.handle(h.messages))
+	m.Get("/sessions/{id}/events", h.handle(h.events))
+	m.Post("/sessions/{id}/prompt", h.handle(h.prompt))
+	m.Post("/sessions/{id}/steer", h.handle(h.steer))
+	m.Post("/sessions/{id}/followup", h.handle(h.followup))
+	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	res := newResponse(w, r)
+	defer h.finish(res, r)
+	res.extend()
+	if err := guard(r); err != nil {
+		h.writeError(res, err)
+		return
+	}
+	h.mux.ServeHTTP(res, r)
+}
+
+// handle makes a handler of a function whose error is the answer.
+func (h *Host) handle(f func(*response, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		res := w.(*response)
+		if err := f(res, r); err != nil {
+			h.writeError(res, err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/profile"
+)
+
+// profileBrief is a profile in a list: as its file says, before any default.
+// Provider is empty if the model's reference does not name one.
+type profileBrief struct {
+	Name         string   `json:"name"`
+	Provider     string   `json:"provider"`
+	Model        string   `json:"model"`
+	Tools        []string `json:"tools"` // as written; ["*"]: all that its rules allow
+	SystemPrompt string   `json:"system_prompt"`
+}
+
+// profileView makes what clients see of a profile: in brief or, verbose, all
+// that its file says, with the diagnostics of that file.
+func profileView(p *profile.Profile, verbose bool, ds []profile.Diagnostic) any {
+	v := view.NewProfile(p, ds)
+	v.Provider, v.Model = modelOf(p)
+	if p.Tools.V.Written != nil {
+		v.Tools = p.Tools.V.Written
+	}
+	if verbose {
+		return v
+	}
+	return profileBrief{v.Name, v.Provider, v.Model, v.Tools, v.SystemPrompt}
+}
+
+func modelOf(p *profile.Profile) (provider, model string) {
+	if p.Provider.V != "" {
+		return p.Provider.V, strings.TrimPrefix(p.Model.V, p.Provider.V+"/")
+	}
+	if provider, model, ok := strings.Cut(p.Model.V, "/"); ok {
+		return provider, model
+	}
+	return "", p.Model.V
+}
+
+// HeaderDiagnostics counts, in the answer of GET /profiles, what
+// GET /profiles/-/diagnostics lists.
+const HeaderDiagnostics = "X-Roster-Diagnostics"
+
+func (h *Host) listProfiles(w *response, r *http.Request) error {
+	list, ds, err := h.deps.Profiles(r.Context())
+	if err != nil {
+		return err
+	}
+	verbose, err := flag(r, "verbose")
+	if err != nil {
+		return err
+	}
+	byFile := map[string][]profile.Diagnostic{}
+	if verbose {
+		for _, d := range ds {
+			byFile[d.File] = append(byFile[d.File], d)
+		}
+	}
+	views := make([]any, len(list))
+	for i, p := range list {
+		views[i] = profileView(p, verbose, byFile[p.File])
+	}
+	w.Header().Set(HeaderDiagnostics, strconv.Itoa(len(ds)))
+	return writeTagged(w, r, views)
+}
+
+func (h *Host) getProfile(w *response, r *http.Request) error {
+	name, err := url.PathUnescape(chi.URLParam(r, "name"))
+	if err != nil {
+		return invalid("name", "is not a valid part of a URL")
+	}
+	if profile.CheckName(name) != nil {
+		return profileNotFound(name)
+	}
+	p, err := h.deps.Profile(r.Context(), name)
+	if errors.Is(err, profile.ProfileNotFound) {
+		return profileNotFound(name)
+	}
+	if err != nil {
+		return err
+	}
+	verbose, err := flag(r, "verbose")
+	if err != nil {
+		return err
+	}
+	var ds []profile.Diagnostic
+	if verbose {
+		_, all, err := h.deps.Profiles(r.Context())
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			if d.File == p.File {
+				ds = append(ds, d)
+			}
+		}
+	}
+	return writeTagged(w, r, profileView(p, verbose, ds))
+}
+
+func (h *Host) diagnostics(w *response, r *http.Request) error {
+	_, ds, err := h.deps.Profiles(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, ds)
+}
+
+// writeTagged answers with JSON and its ETag, or with 304 if the client has it.
+func writeTagged(w *response, r *http.Request, v any) error {
+	data, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", tag)
+	if matches(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return writeBytes(w, http.StatusOK, data)
+}
+
+// matches says whether an If-None-Match header names the tag.
+func matches(header, tag string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		part = strings.TrimSpace(part)
+		if part == "*" || strings.TrimPrefix(part, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// flag reads a parameter that is there or not: ?verbose, ?verbose=true.
+func flag(r *http.Request, name string) (bool, error) {
+	q := r.URL.Query()
+	if !q.Has(name) {
+		return false, nil
+	}
+	switch v := q.Get(name); v {
+	case "", "1", "true":
+		return true, nil
+	case "0", "false":
+		return false, nil
+	default:
+		return false, invalid(name, "must be true or false, not "+quote(v))
+	}
+}

@@ -1,0 +1,317 @@
+package host
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// sessionView is a session as clients see it.
+type sessionView struct {
+	view.Session
+	Last    int64 `json:"last"`    // the number of the newest event
+	Waiting int   `json:"waiting"` // prompts and messages that no loop has taken
+}
+
+func viewSession(s *session.Summary) sessionView {
+	return sessionView{view.NewSession(s), s.Last, s.Prompts + s.Notes}
+}
+
+// The bounds of one page of GET /sessions.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// listSessions answers with the newest sessions first. If there are more, the
+// Link header names the next page.
+func (h *Host) listSessions(w *response, r *http.Request) error {
+	q := r.URL.Query()
+	tenant, err := tenantName(q.Get("tenantId"))
+	if err != nil {
+		return err
+	}
+	query, err := sessionQuery(q)
+	if err != nil {
+		return err
+	}
+	store, err := h.deps.Backend(r.Context())
+	if err != nil {
+		return err
+	}
+	limit := query.Limit
+	query.Limit++ // one more tells whether there are more
+	var views []sessionView
+	for sum, err := range store.List(r.Context(), tenant, query) {
+		if err != nil {
+			return err
+		}
+		views = append(views, viewSession(&sum))
+	}
+	if len(views) > limit {
+		views = views[:limit]
+		q.Set("before", views[limit-1].ID)
+		w.Header().Set("Link", "</sessions?"+q.Encode()+`>; rel="next"`)
+	}
+	return writeJSON(w, http.StatusOK, views)
+}
+
+func sessionQuery(q url.Values) (session.Query, error) {
+	query := session.Query{Status: session.Status(q.Get("status")), Before: q.Get("before"), Limit: defaultPage}
+	known := []string{string(session.Idle), string(session.Running), string(session.Waiting), string(session.Failed)}
+	if err := oneOf("status", string(query.Status), known...); err != nil {
+		return query, err
+	}
+	if query.Before != "" && !sessionID(query.Before) {
+		return query, invalid("before", badSession)
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPage {
+			return query, invalid("limit", "must be a number from 1 to "+strconv.Itoa(maxPage)+", not "+quote(text))
+		}
+		query.Limit = n
+	}
+	return query, nil
+}
+
+func (h *Host) getSession(w *response, r *http.Request) error {
+	k, err := pathKey(r)
+	if err != nil {
+		return err
+	}
+	sum, err := h.summary(r.Context(), k)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, viewSession(&sum))
+}
+
+// messages answers with the branch that the next request to the model sends.
+func (h *Host) messages(w *response, r *http.Request) error {
+	k, err := pathKey(r)
+	if err != nil {
+		return err
+	}
+	sum, err := h.summary(r.Context(), k)
+	if err != nil {
+		return err
+	}
+	store, err := h.deps.Backend(r.Context())
+	if err != nil {
+		return err
+	}
+	state := session.NewState(k)
+	for e, err := range store.Read(r.Context(), k, 0) {
+		if err != nil {
+			return err
+		}
+		if err := state.Apply(&e); err != nil {
+			return err
+		}
+	}
+	return writeJSON(w, http.StatusOK, view.NewConversation(&sum, state.Root.Messages).Messages)
+}
+
+// events shows the events of a session from any number on. With until=idle it
+// ends when the session has nothing left to do.
+func (h *Host) events(w *response, r *http.Request) error {
+	k, err := pathKey(r)
+	if err != nil {
+		return err
+	}
+	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID") // of a client that comes back to its first address
+	if text == "" {
+		name, text = "after", r.URL.Query().Get("after")
+	}
+	after, err := number(name, text)
+	if err != nil {
+		return err
+	}
+	until := r.URL.Query().Get("until")
+	if err := oneOf("until", until, "idle"); err != nil {
+		return err
+	}
+	sum, err := h.summary(r.Context(), k)
+	if err != nil {
+		return err
+	}
+	if after > sum.Last {
+		return noEvent(name, after)
+	}
+	ctx, stop := whichever(r.Context(), h.streams)
+	defer stop()
+	s, err := h.newSSE(w, k)
+	if err != nil {
+		return nil // the client left
+	}
+	defer s.Close()
+	rest := rest{host: h, key: k, never: until == "", due: true, upTo: sum.Last}
+	if until != "" && after == sum.Last && !sum.Runnable() {
+		return nil
+	}
+	h.show(ctx, s, &rest, after)
+	return nil
+}
+
+// show writes events until the client leaves or the session rests.
+func (h *Host) show(ctx context.Context, s *sse, rest *rest, after int64) {
+	for batch, err := range h.deps.Follow(ctx, s.frames.key, after) {
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		if s.send(ctx, batch) != nil {
+			return // the client left; the run goes on
+		}
+		quiet, err := rest.after(ctx, batch)
+		if err != nil {
+			s.fail(err)
+		}
+		if quiet || err != nil {
+			return
+		}
+	}
+}
+
+func noEvent(name string, seq int64) *Error {
+	return invalid(name, "is "+strconv.FormatInt(seq, 10)+", and the session has no such event yet")
+}
+
+// acceptedBody is the answer to what was stored and will be done.
+type acceptedBody struct {
+	SessionID string `json:"sessionId"`
+	Seq       int64  `json:"seq,omitempty"` // of the prompt's event
+}
+
+// prompt stores a prompt and does not wait for its answer.
+func (h *Host) prompt(w *response, r *http.Request) error {
+	id, err := pathSession(r)
+	if err != nil {
+		return err
+	}
+	sub, err := h.start(w, r, id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("X-Session-Id", sub.Key.Stream)
+	return writeJSON(w, http.StatusAccepted, acceptedBody{sub.Key.Stream, sub.Post})
+}
+
+// noteBody is the body of steer and followup.
+type noteBody struct {
+	Message  string `json:"message"`
+	TenantID string `json:"tenantId"`
+	UserID   string `json:"userId"`
+}
+
+func (h *Host) steer(w *response, r *http.Request) error    { return h.note(w, r, h.deps.Steer) }
+func (h *Host) followup(w *response, r *http.Request) error { return h.note(w, r, h.deps.Followup) }
+
+func (h *Host) note(w *response, r *http.Request, post func(context.Context, session.Key, []message.Part) error) error {
+	var body noteBody
+	if err := h.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	k, err := bodyKey(r, body.TenantID, body.UserID)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(body.Message) == "" {
+		return missing("message", "say what the agent is to know")
+	}
+	if err := h.exists(r.Context(), k); err != nil {
+		return err
+	}
+	if err := post(r.Context(), k, []message.Part{message.Text{Text: body.Message}}); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusAccepted, acceptedBody{SessionID: k.Stream})
+}
+
+// cancelBody is the body of cancel, which may be empty.
+type cancelBody struct {
+	Reason   string `json:"reason"`
+	TenantID string `json:"tenantId"`
+	UserID   string `json:"userId"`
+}
+
+// cancel ends the running loop. For a session that is idle it changes nothing.
+func (h *Host) cancel(w *response, r *http.Request) error {
+	data, err := h.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	var body cancelBody
+	if len(data) > 0 {
+		if err := decode(data, &body); err != nil {
+			return err
+		}
+	}
+	k, err := bodyKey(r, body.TenantID, body.UserID)
+	if err != nil {
+		return err
+	}
+	if err := h.exists(r.Context(), k); err != nil {
+		return err
+	}
+	if err := h.deps.Cancel(r.Context(), k, body.Reason); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusAccepted, acceptedBody{SessionID: k.Stream})
+}
+
+// pathSession is the session that a path names.
+func pathSession(r *http.Request) (string, error) {
+	id := chi.URLParam(r, "id")
+	if !sessionID(id) {
+		return "", invalid("id", quote(id)+" "+badSession)
+	}
+	return id, nil
+}
+
+// pathKey is the session of a GET; its tenant is a parameter.
+func pathKey(r *http.Request) (session.Key, error) {
+	id, err := pathSession(r)
+	if err != nil {
+		return session.Key{}, err
+	}
+	tenant, err := tenantName(r.URL.Query().Get("tenantId"))
+	return session.Key{Tenant: tenant, Stream: id}, err
+}
+
+// bodyKey is the session of a POST; its tenant stands in the body.
+func bodyKey(r *http.Request, tenant, user string) (session.Key, error) {
+	id, err := pathSession(r)
+	if err != nil {
+		return session.Key{}, err
+	}
+	body := askBody{TenantID: tenant, UserID: user, SessionID: id}
+	return body.key()
+}
+
+// summary describes a session. One that is not there is SessionNotFound.
+func (h *Host) summary(ctx context.Context, k session.Key) (session.Summary, error) {
+	store, err := h.deps.Backend(ctx)
+	if err != nil {
+		return session.Summary{}, err
+	}
+	sum, err := store.Summary(ctx, k)
+	if err != nil {
+		return sum, notFound(err, k)
+	}
+	return sum, nil
+}
+
+func (h *Host) exists(ctx context.Context, k session.Key) error {
+	_, err := h.summary(ctx, k)
+	return err
+}

@@ -1,0 +1,140 @@
+package roster_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rosterrun/roster"
+
+// imports says who may import whom: for each package, all of ours that it may
+// name in its sources (tests apart). What is not listed is not allowed. The
+// order is the way through the house, from the leaves to the front doors.
+var imports = map[string]string{
+	"source":  "",
+	"message": "",
+
+	"permission":       "permission/shell source",
+	"permission/shell": "",
+	"spec":             "permission source",
+
+	"profile":         "permission source",
+	"profile/dialect": "permission profile source",
+	"catalog":         "profile profile/dialect source",
+
+	"model":                  "message",
+	"model/catalog":          "profile source spec",
+	"model/internal/offline": "message model",
+	"model/script":           "message model model/internal/offline source",
+	"model/record":           "message model model/internal/offline",
+	"model/demo":             "message model model/internal/offline",
+	"model/anthropic":        "internal/wire message model",
+	"model/openaichat":       "internal/wire message model",
+
+	"config":  "model/catalog permission profile profile/dialect source",
+	"prompt":  "profile source spec",
+	"resolve": "config model/catalog permission profile profile/dialect prompt source spec",
+
+	"session":              "message",
+	"session/storetest":    "message session",
+	"store/internal/admit": "session",
+	"store/memory":         "session store/internal/admit",
+	"store/sqlite":         "message session store/internal/admit",
+
+	"sandbox":              "",
+	"tool":                 "message model permission permission/shell sandbox session tool/internal/pinned",
+	"tool/internal/pinned": "",
+
+	"engine":   "internal/clock message model permission session spec tool",
+	"dispatch": "session",
+
+	"": "catalog config dispatch engine host internal/clock internal/wire message model model/anthropic model/catalog model/demo " +
+		"model/openaichat model/record model/script profile prompt resolve session spec store/sqlite tool",
+	"host": "dispatch internal/view message profile session",
+	"cmd/roster": " catalog dispatch host internal/render internal/scaffold internal/view message model/catalog " +
+		"profile resolve sandbox session source",
+
+	"internal/clock":         "",
+	"internal/sse":           "",
+	"internal/wire":          "internal/sse model",
+	"internal/wire/wiretest": "internal/wire message model",
+	"internal/view":          "message permission profile session",
+	"internal/render":        "internal/view message profile session source",
+	"internal/scaffold":      "",
+}
+
+// TestImportsGoOneWay holds the sources against the table. The front doors,
+// cmd/roster and the tools that are only run by us may import the root package.
+func TestImportsGoOneWay(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Name", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := map[string]bool{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, Name string
+			Imports          []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := short(p.ImportPath)
+		seen[name] = true
+		allowed, known := imports[name]
+		if !known {
+			if p.Name != "main" {
+				t.Errorf("package %s is not in the table: say what it may import", name)
+			}
+			continue
+		}
+		list := strings.Fields(allowed)
+		for _, i := range p.Imports {
+			if !strings.HasPrefix(i, module) || i == module && name == "cmd/roster" {
+				continue
+			}
+			if !slices.Contains(list, short(i)) {
+				t.Errorf("%s imports %s, which the table does not allow", name, short(i))
+			}
+		}
+	}
+	for name := range imports {
+		if !seen[name] {
+			t.Errorf("the table has %q, which is no package", name)
+		}
+	}
+}
+
+func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
+
+// reach says which packages may use what goes beyond this process. All others
+// can neither open a connection nor start a program, so looking at files cannot.
+// tool knows the type of an image by net/http; wiretest is for tests.
+var reach = map[string]string{
+	"net/http": "cmd/roster host internal/wire internal/wire/wiretest model/anthropic model/openaichat tool",
+	"net":      "host internal/wire internal/wire/wiretest",
+	"os/exec":  "sandbox internal/wire/wiretest",
+}
+
+func TestWhoMayReachOut(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		names := strings.Fields(line)
+		name := short(names[0])
+		for _, i := range names[1:] {
+			if allowed, ok := reach[i]; ok && name != "" && !slices.Contains(strings.Fields(allowed), name) {
+				t.Errorf("%s imports %s, which the table does not allow", name, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/message"
+)
+
+// Conversation writes a session's head and its messages.
+func Conversation(w io.Writer, s Style, c view.Conversation) {
+	fmt.Fprintf(w, "%s\n%s · %s · %s · turns %d · %s\n", s.paint(bold, line(c.Title, noteRunes)),
+		c.ID, c.Profile, c.Status, c.Turns, Usage(c.Usage))
+	fmt.Fprintf(w, "created %s, updated %s\n", c.Created.Local().Format(time.DateTime), c.Updated.Local().Format(time.DateTime))
+	for _, m := range c.Messages {
+		for _, p := range m.Parts {
+			part(w, s, m, p)
+		}
+	}
+}
+
+// resultRunes bounds what is shown of a tool's result.
+const resultRunes = 200
+
+func part(w io.Writer, s Style, m view.Message, p message.Part) {
+	switch p := p.(type) {
+	case message.Text:
+		cut := ""
+		if m.Partial {
+			cut = " (cut off)"
+		}
+		fmt.Fprintf(w, "\n%s\n%s\n", s.paint(cyan, string(m.Role)+cut+":"), Safe(p.Text))
+	case message.Image:
+		fmt.Fprintf(w, "\n%s\n[image %s]\n", s.paint(cyan, string(m.Role)+":"), Safe(p.MediaType))
+	case message.ToolCall:
+		fmt.Fprintln(w, s.paint(dim, "· "+Call(p.Name, p.Input)))
+	case message.ToolResult:
+		fmt.Fprintln(w, s.paint(dim, "  → "+line(message.PartsText(p.Parts), resultRunes)))
+	}
+}

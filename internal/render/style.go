@@ -1,0 +1,81 @@
+// Package render shows what roster knows to people: runs as they happen, lists,
+// diagnostics with the line they are about. It writes plain text, with colours
+// only where its caller says that a terminal wants them.
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Style says what a stream takes. The zero Style is plain text.
+type Style struct {
+	Color bool
+}
+
+// The escape sequences (SGR) that are used.
+const (
+	dim    = "2"
+	bold   = "1"
+	red    = "31"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (s Style) paint(code, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Safe makes text fit to be shown on a terminal: control characters other than
+// newline and tab are shown escaped, so that what a model or a file says cannot
+// drive the terminal.
+func Safe(text string) string {
+	if strings.IndexFunc(text, unsafeRune) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unsafeRune(r) {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unsafeRune(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// line makes text one line of at most n runes.
+func line(text string, n int) string {
+	text = Safe(strings.Join(strings.Fields(text), " "))
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
+}
+
+// took gives a duration as people say it.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// count writes a number with thousands set apart.
+func count(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

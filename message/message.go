@@ -1,0 +1,148 @@
+// Package message holds what a user, a model and tools say to each other:
+// messages, their parts and the usage they cost. It is a leaf: it knows no
+// provider, no store and no file.
+package message
+
+import "sync/atomic"
+
+// Role says who speaks.
+type Role string
+
+// The roles. Extension messages stand in the log and the UI and are never sent
+// to a model.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+	Extension Role = "extension"
+)
+
+// Message is one entry of a conversation. It is immutable once it is part of
+// one; only the cached wire form changes, atomically, so a Message may be
+// shared between goroutines.
+type Message struct {
+	ID      string
+	Parent  string // the message before it in the tree; empty at the root
+	Role    Role
+	Parts   []Part
+	Partial bool // cut off by a cancel, a limit or a broken stream
+
+	wire atomic.Pointer[wireForm]
+}
+
+type wireForm struct {
+	renderer string
+	bytes    []byte
+}
+
+// Wire returns the message in a provider's form. The form is encoded once for
+// each renderer in a row and kept, so that a turn encodes only what is new.
+// The result must not be changed.
+func (m *Message) Wire(renderer string, encode func(*Message) ([]byte, error)) ([]byte, error) {
+	if w := m.wire.Load(); w != nil && w.renderer == renderer {
+		return w.bytes, nil
+	}
+	b, err := encode(m)
+	if err != nil {
+		return nil, err
+	}
+	m.wire.Store(&wireForm{renderer, b})
+	return b, nil
+}
+
+// Text joins the text parts.
+func (m *Message) Text() string { return PartsText(m.Parts) }
+
+// Calls returns the tool calls of the message in order.
+func (m *Message) Calls() []ToolCall {
+	var calls []ToolCall
+	for _, p := range m.Parts {
+		if c, ok := p.(ToolCall); ok {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// Part is one of Text, Thinking, Image, ToolCall and ToolResult.
+type Part interface{ part() }
+
+// Text is plain text.
+type Text struct{ Text string }
+
+// Thinking is a model's reasoning. Signature is the provider's proof, sent
+// back unchanged with the conversation; Redacted holds reasoning that only the
+// provider can read.
+type Thinking struct{ Text, Signature, Redacted string }
+
+// Image is an image, inline (Data) or by the digest of a stored blob (Blob).
+type Image struct {
+	MediaType string
+	Data      []byte
+	Blob      string
+}
+
+// ToolCall asks for a tool. Input is a JSON value; it is what the model sent,
+// also when that is not valid JSON, and then Invalid is set.
+type ToolCall struct {
+	ID, Name string
+	Input    []byte
+	Invalid  bool
+}
+
+// ToolResult answers one call. Parts are Text and Image.
+type ToolResult struct {
+	Call, Name string
+	Parts      []Part
+	Error      bool
+}
+
+func (Text) part()       {}
+func (Thinking) part()   {}
+func (Image) part()      {}
+func (ToolCall) part()   {}
+func (ToolResult) part() {}
+
+// PartsText joins the text of parts.
+func PartsText(parts []Part) string {
+	if len(parts) == 1 {
+		if t, ok := parts[0].(Text); ok {
+			return t.Text
+		}
+	}
+	var b []byte
+	for _, p := range parts {
+		if t, ok := p.(Text); ok {
+			b = append(b, t.Text...)
+		}
+	}
+	return string(b)
+}
+
+// Usage counts tokens, and money in US dollars. Input excludes what was read
+// from or written to a prompt cache. Estimated marks a count that the provider
+// did not give, for a call that broke.
+type Usage struct {
+	Input      int64   `json:"input_tokens"`
+	Output     int64   `json:"output_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
+	Cost       float64 `json:"cost"`
+	Estimated  bool    `json:"estimated,omitempty"`
+}
+
+// Add returns the sum; it is estimated if either is.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input:      u.Input + v.Input,
+		Output:     u.Output + v.Output,
+		CacheRead:  u.CacheRead + v.CacheRead,
+		CacheWrite: u.CacheWrite + v.CacheWrite,
+		Cost:       u.Cost + v.Cost,
+		Estimated:  u.Estimated || v.Estimated,
+	}
+}
+
+// Limited counts the tokens that a token limit counts: uncached input, cache
+// writes and output.
+func (u Usage) Limited() int64 { return u.Input + u.CacheWrite + u.Output }

@@ -1,0 +1,30 @@
+package openaichat
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/rosterrun/roster/internal/wire/wiretest"
+	"github.com/rosterrun/roster/model"
+)
+
+func planted(context.Context) (string, error) { return wiretest.Key, nil }
+
+func TestSuite(t *testing.T) {
+	wiretest.Suite{
+		New: func(s wiretest.Settings, c *http.Client) model.Model {
+			return New(Config{
+				Provider: "fake", Model: "small", BaseURL: s.URL, Key: planted, KeyName: "FAKE_KEY",
+				IdleTimeout: s.Idle, HTTPClient: c,
+			})
+		},
+		Answer: wiretest.Recorded(t, "20-deltas.sse"),
+		Garbage: []string{
+			"data: {\"choices\":[\n\n",
+			"data: 5\n\n",
+			"data: {\"choices\":[{\"delta\":{\"content\":7}}]}\n\n",
+			"data: <html>\n\n",
+		},
+	}.Run(t)
+}

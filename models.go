@@ -1,0 +1,143 @@
+package roster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/model/anthropic"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/model/demo"
+	"github.com/rosterrun/roster/model/openaichat"
+	"github.com/rosterrun/roster/model/record"
+	"github.com/rosterrun/roster/model/script"
+	"github.com/rosterrun/roster/spec"
+)
+
+// model makes the model of a spec. It reads the provider's key, so it is called
+// only where a run begins.
+func (a *App) model(ctx context.Context, s *spec.Spec) (model.Model, error) {
+	if m := a.opts.Models[s.Model.String()]; m != nil {
+		return m, nil
+	}
+	if a.opts.Replay != "" {
+		return a.replay()
+	}
+	m, err := a.provider(s)
+	if err != nil || a.opts.Record == "" {
+		return m, err
+	}
+	return a.record(m)
+}
+
+// provider picks the adapter for the model's wire protocol.
+func (a *App) provider(s *spec.Spec) (model.Model, error) {
+	ref := modelcatalog.Ref{Provider: s.Model.Provider, Text: s.Model.ID}
+	found, err := a.models.Lookup(ref)
+	if err != nil {
+		return nil, err
+	}
+	access, err := a.models.Access(found)
+	if err != nil {
+		return nil, err
+	}
+	e := access.Endpoint
+	switch e.API {
+	case modelcatalog.APIBuiltin:
+		return demo.New(), nil
+	case modelcatalog.APIScript:
+		loaded, err := script.Load(a.path(e.BaseURL))
+		if err != nil {
+			return nil, &modelcatalog.ModelError{Kind: modelcatalog.ErrUnknownModel, Ref: s.Model.String(), At: e.At, Message: err.Error()}
+		}
+		return loaded.Model(s.Model.String()), nil
+	case modelcatalog.APIOpenAIChat:
+		return openaichat.New(openaichat.Config{
+			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: e.KeyEnv, Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+		}), nil
+	case modelcatalog.APIAnthropic:
+		return anthropic.New(anthropic.Config{
+			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL, MaxOutput: s.Model.MaxOutput,
+			Key: a.key(found), KeyName: e.KeyEnv, Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+		}), nil
+	}
+	return nil, &modelcatalog.ModelError{
+		Kind: modelcatalog.ErrUnknownProvider, Ref: s.Model.String(), At: e.At,
+		Message: fmt.Sprintf("provider %s speaks %s, which this version does not", e.Provider, e.API),
+		Hint:    "use a model of a provider with api: openai-chat or anthropic",
+	}
+}
+
+// key reads the provider's key anew for each call, so that one that was
+// exchanged counts at once. Nil: the provider needs none.
+func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error) {
+	if r.Endpoint.KeyEnv == "" {
+		return nil
+	}
+	return func(context.Context) (string, error) {
+		access, err := a.models.Access(r)
+		if err != nil {
+			return "", err
+		}
+		return access.Key.Reveal(), nil
+	}
+}
+
+func headers(a modelcatalog.Access) map[string]string {
+	if len(a.Headers) == 0 {
+		return nil
+	}
+	h := map[string]string{}
+	for i, header := range a.Headers {
+		h[header.Name] = a.Values[i].Reveal()
+	}
+	return h
+}
+
+// record wraps m with the recorder, which is one for all of the App's models.
+func (a *App) record(m model.Model) (model.Model, error) {
+	r, err := record.New(m, a.opts.Record, a.redact)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closers = append(a.closers, r.Close)
+	return r, nil
+}
+
+// minSecret is how long a key must be to be looked for in texts, in bytes: a
+// shorter one could be any word.
+const minSecret = 8
+
+// redact hides the values of the providers' keys in a text.
+func (a *App) redact(text string) string {
+	for _, name := range a.models.KeyVariables() {
+		if key := strings.TrimSpace(a.opts.Getenv(name)); len(key) >= minSecret {
+			text = strings.ReplaceAll(text, key, "[secret]")
+		}
+	}
+	return text
+}
+
+// replay returns the one replayer of the App: the calls of all models stand in
+// one file.
+func (a *App) replay() (model.Model, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.replayer == nil {
+		r, err := record.Replay(a.opts.Replay)
+		if err != nil {
+			return nil, err
+		}
+		a.replayer = r
+	}
+	return a.replayer, nil
+}
+
+// spoken lists the wire protocols that provider knows.
+func spoken() []string {
+	return []string{modelcatalog.APIOpenAIChat, modelcatalog.APIAnthropic, modelcatalog.APIScript, modelcatalog.APIBuiltin}
+}

@@ -1,0 +1,116 @@
+package permission
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// Pattern is a compiled tool or subject pattern. The zero Pattern matches
+// nothing. A match takes time linear in the subject, and no memory.
+type Pattern struct {
+	parts []string // the text around and between the stars
+}
+
+// ParsePattern compiles a pattern: `*` stands for any run of characters, `?`
+// for exactly one, everything else for itself. It must be valid UTF-8.
+func ParsePattern(s string) (Pattern, error) {
+	if !utf8.ValidString(s) {
+		return Pattern{}, errors.New("the pattern is not valid UTF-8")
+	}
+	parts := strings.Split(s, "*")
+	kept := parts[:1]
+	for i, p := range parts[1:] {
+		if p != "" || i == len(parts)-2 {
+			kept = append(kept, p)
+		}
+	}
+	return Pattern{kept}, nil
+}
+
+// Any says whether the pattern is `*`, which matches everything.
+func (p Pattern) Any() bool { return len(p.parts) == 2 && p.parts[0] == "" && p.parts[1] == "" }
+
+// Match says whether the pattern stands for the whole of s. A byte of s that
+// is not UTF-8 counts as one character.
+func (p Pattern) Match(s string) bool {
+	if len(p.parts) == 0 {
+		return false
+	}
+	n := prefix(p.parts[0], s)
+	if n < 0 {
+		return false
+	}
+	s = s[n:]
+	if len(p.parts) == 1 {
+		return s == ""
+	}
+	last := p.parts[len(p.parts)-1]
+	for _, part := range p.parts[1 : len(p.parts)-1] {
+		_, end := find(part, s)
+		if end < 0 {
+			return false
+		}
+		s = s[end:]
+	}
+	return suffix(last, s)
+}
+
+// prefix returns the length of the text at the start of s that part stands
+// for, or -1.
+func prefix(part, s string) int {
+	rest := s
+	for part != "" {
+		lit, after, one := strings.Cut(part, "?")
+		if !strings.HasPrefix(rest, lit) {
+			return -1
+		}
+		rest = rest[len(lit):]
+		if !one {
+			break
+		}
+		if rest == "" {
+			return -1
+		}
+		_, n := utf8.DecodeRuneInString(rest)
+		rest, part = rest[n:], after
+	}
+	return len(s) - len(rest)
+}
+
+// find returns where the first text begins and ends that part stands for, or
+// -1, -1. Taking the first one is enough: a star follows.
+func find(part, s string) (start, end int) {
+	lit, _, one := strings.Cut(part, "?")
+	for {
+		i := strings.Index(s[start:], lit)
+		if i < 0 {
+			return -1, -1
+		}
+		start += i
+		if !one {
+			return start, start + len(lit)
+		}
+		if n := prefix(part, s[start:]); n >= 0 {
+			return start, start + n
+		}
+		if start == len(s) {
+			return -1, -1
+		}
+		_, n := utf8.DecodeRuneInString(s[start:])
+		start += n
+	}
+}
+
+// suffix says whether s ends in a text that part stands for.
+func suffix(part, s string) bool {
+	start := len(s)
+	for range utf8.RuneCountInString(part) {
+		if start == 0 {
+			return false
+		}
+		_, n := utf8.DecodeLastRuneInString(s[:start])
+		start -= n
+	}
+	return prefix(part, s[start:]) == len(s)-start
+}

@@ -1,0 +1,124 @@
+package profile
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/rosterrun/roster/source"
+)
+
+// The codes of diagnostics. They are stable: a code never changes its meaning.
+const (
+	CodeMissingFrontmatter = "P101"
+	CodeUnclosed           = "P102"
+	CodeInvalidYAML        = "P103"
+	CodeDuplicateKey       = "P104"
+	CodeNotUTF8            = "P105"
+	CodeTooLarge           = "P106"
+	CodeTooDeep            = "P107"
+	CodeBeforeOpener       = "P108"
+	CodeNotAMap            = "P109"
+
+	CodeWrongType       = "P110"
+	CodeNotAllowed      = "P111"
+	CodeUnknownKey      = "P112"
+	CodeInactiveKey     = "P113"
+	CodeInactiveGuard   = "P114"
+	CodeJoined          = "P115"
+	CodeUnknownTool     = "P116"
+	CodeName            = "P117"
+	CodeSlug            = "P118"
+	CodeNoDescription   = "P119"
+	CodeMissingName     = "P120"
+	CodeEmptyProvider   = "P121"
+	CodeEmptyModel      = "P122"
+	CodeNoSystemPrompt  = "P123"
+	CodeNoPrompt        = "P124"
+	CodeHeadlessAsk     = "P125"
+	CodeNeedDescription = "P126"
+
+	CodeIO        = "P130"
+	CodeShadowed  = "P131"
+	CodeLeaves    = "P132"
+	CodeWithheld  = "P133"
+	CodeNotLoaded = "P134"
+	CodeIgnoreBad = "P135"
+	CodeLost      = "P136"
+)
+
+// Code is one entry of the page that explains the codes.
+type Code struct {
+	Code     string
+	Name     ErrorName // empty when no error has this code
+	Severity Severity
+	Meaning  string
+}
+
+// codes is never written.
+var codes = [...]Code{
+	{CodeMissingFrontmatter, MissingFrontmatter, SeverityError, "The file does not start with a line of three dashes that opens the frontmatter."},
+	{CodeUnclosed, MissingFrontmatter, SeverityError, "No line of three dashes closes the frontmatter."},
+	{CodeInvalidYAML, InvalidYAML, SeverityError, "The frontmatter is not valid YAML."},
+	{CodeDuplicateKey, InvalidYAML, SeverityError, "A key stands twice in the same map; the place named is the second."},
+	{CodeNotUTF8, InvalidFormat, SeverityError, "The file is not UTF-8; the byte offset is named."},
+	{CodeTooLarge, InvalidFormat, SeverityError, "The frontmatter is over 64 KiB or the file over 4 MiB."},
+	{CodeTooDeep, InvalidYAML, SeverityError, "The frontmatter nests deeper than 100 levels, or expands to too much through aliases."},
+	{CodeBeforeOpener, "", SeverityNote, "A byte order mark, blank lines or a comment stand before the frontmatter."},
+	{CodeNotAMap, SchemaValidation, SeverityError, "The frontmatter is not a map of keys."},
+	{CodeWrongType, SchemaValidation, SeverityError, "A value has another type than its key takes."},
+	{CodeNotAllowed, SchemaValidation, SeverityError, "A value is outside the range or the set that its key takes."},
+	{CodeUnknownKey, "", SeverityWarning, "A key that no part of roster knows. It is kept and has no effect."},
+	{CodeInactiveKey, "", SeverityNote, "A known key that this version keeps and does not act on."},
+	{CodeInactiveGuard, "", SeverityWarning, "A known key that would restrict the profile, and that this version does not act on."},
+	{CodeJoined, "", SeverityWarning, "A list stands where text is expected; its items were joined with commas."},
+	{CodeUnknownTool, "", SeverityWarning, "A tool name that is not built in. It is kept."},
+	{CodeName, SchemaValidation, SeverityError, "The name is empty, is a path that leaves its folder, or holds characters that no name may hold."},
+	{CodeSlug, "", SeverityNote, "The name does not fit the form of names: a slug is the key and the text became the title."},
+	{CodeNoDescription, "", SeverityNote, "The profile has no description, so other agents cannot tell when to delegate to it."},
+	{CodeMissingName, MissingName, SeverityError, "The dialect needs a name, and there is none."},
+	{CodeEmptyProvider, EmptyProvider, SeverityError, "The provider is missing or blank."},
+	{CodeEmptyModel, EmptyModel, SeverityError, "The model is missing or blank."},
+	{CodeNoSystemPrompt, MissingSystemPrompt, SeverityError, "The dialect needs a system prompt, and there is neither the key nor a body."},
+	{CodeNoPrompt, "", SeverityNote, "The profile has neither a system-prompt nor a body."},
+	{CodeHeadlessAsk, SchemaValidation, SeverityError, "The profile asks before it delegates, and nobody can answer where it was loaded."},
+	{CodeNeedDescription, SchemaValidation, SeverityError, "The dialect needs a description, and there is none."},
+	{CodeIO, IO, SeverityError, "The file could not be read."},
+	{CodeShadowed, "", SeverityWarning, "Two files define the same name; the later one wins."},
+	{CodeLeaves, "", SeverityWarning, "A link leads out of its source, or is not followed a second time."},
+	{CodeWithheld, "", SeverityWarning, "A file that does not load claims the name of a profile in an earlier source; nothing is served under that name."},
+	{CodeNotLoaded, ProfileNotFound, SeverityError, "No profile has this name."},
+	{CodeIgnoreBad, IO, SeverityWarning, "A .gitignore file could not be read."},
+	{CodeLost, "", SeverityWarning, "A field that the target dialect cannot hold was left out of a conversion."},
+}
+
+// Codes lists every code in order.
+func Codes() []Code { return slices.Clone(codes[:]) }
+
+func lookupCode(code string) Code {
+	for _, c := range codes {
+		if c.Code == code {
+			return c
+		}
+	}
+	return Code{Code: code, Severity: SeverityError}
+}
+
+// Diagnose makes a diagnostic; its severity and name are those of the code.
+func Diagnose(code string, at source.Origin, key, message, hint string) Diagnostic {
+	c := lookupCode(code)
+	return Diagnostic{
+		Severity: c.Severity, Code: code, Name: string(c.Name),
+		File: at.File, Line: at.Line, Column: at.Column,
+		Key: key, Message: message, Hint: hint,
+	}
+}
+
+// Is makes errors.Is find the diagnostic by its own name and by that of its
+// code. They differ in dialects that have names of their own.
+func (d *Diagnostic) Is(target error) bool {
+	var n ErrorName
+	if !errors.As(target, &n) {
+		return false
+	}
+	return n != "" && (string(n) == d.Name || n == lookupCode(d.Code).Name)
+}

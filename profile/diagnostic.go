@@ -1,0 +1,40 @@
+package profile
+
+import (
+	"fmt"
+
+	"github.com/rosterrun/roster/source"
+)
+
+// Severity sorts diagnostics. An error keeps the file from loading.
+type Severity string
+
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+	SeverityNote    Severity = "note"
+)
+
+// Diagnostic says what is wrong with a file, where, and what to do. Code is
+// stable ("P101"); Name is the name of the error for programs
+// ("MissingFrontmatter"), empty for those that have none.
+type Diagnostic struct {
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"`
+	Name     string   `json:"name,omitempty"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Key      string   `json:"key,omitempty"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"`
+}
+
+// Error makes a Diagnostic an error, so that a range over profiles can yield it.
+func (d *Diagnostic) Error() string {
+	s := fmt.Sprintf("%s: %s [%s]: %s", source.Origin{File: d.File, Line: d.Line, Column: d.Column}, d.Severity, d.Code, d.Message)
+	if d.Hint != "" {
+		s += " (" + d.Hint + ")"
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+package dialect_test
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
+)
+
+// corpus gives the real Markdown files that stand beside the project, by path,
+// and its list of them.
+func corpus(tb testing.TB) (files map[string][]byte, manifest string) {
+	tb.Helper()
+	archive := filepath.Join("..", "..", "..", "shared", "corpus", "corpus.tar.zst")
+	if _, err := os.Stat(archive); err != nil {
+		tb.Skipf("SKIPPED: the corpus of real files is not beside the project: %v", err)
+	}
+	cmd := exec.CommandContext(tb.Context(), "zstd", "-dc", "--long=27", archive)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	files = map[string][]byte{}
+	for r := tar.NewReader(out); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		name := strings.TrimPrefix(h.Name, "corpus/")
+		if filepath.Ext(name) != ".md" && name != "MANIFEST.tsv" {
+			continue
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[name] = data
+	}
+	if err := cmd.Wait(); err != nil {
+		tb.Fatal(err)
+	}
+	manifest = string(files["MANIFEST.tsv"])
+	delete(files, "MANIFEST.tsv")
+	return files, manifest
+}
+
+// TestCorpus decodes every agent file that people published: what is valid
+// YAML loads, what is not says where, and what was read is written back.
+func TestCorpus(t *testing.T) {
+	files, manifest := corpus(t)
+	count := map[string]int{}
+	for row := range strings.Lines(manifest) {
+		col := strings.Split(strings.TrimRight(row, "\n"), "\t")
+		data, ok := files[col[0]]
+		if !ok || len(col) < 7 || col[4] != "claude-agent" && col[4] != "opencode-agent" {
+			continue
+		}
+		f := &dialect.File{Name: col[0], Path: col[0], Data: data, Claimed: true}
+		d, ok := dialect.Detect(f)
+		if !ok {
+			count["ignored"]++
+			continue
+		}
+		ps, ds := d.Decode(f)
+		refused := profile.Refused(ds)
+		for i := range ds {
+			if ds[i].Severity == profile.SeverityError && (ds[i].Line < 1 || ds[i].Column < 1) {
+				t.Errorf("no place: %v", &ds[i])
+			}
+		}
+		switch {
+		case !refused:
+			count["loaded"]++
+			roundTrip(t, d, f.Path, ps[0])
+		case col[5] == "yes" && !errors.Is(&profile.ParseError{Diagnostics: ds}, profile.SchemaValidation):
+			t.Errorf("valid, and refused: %v", &profile.ParseError{Diagnostics: ds})
+		default:
+			count["refused"]++
+		}
+	}
+	t.Log(count)
+	if count["loaded"] < 880 {
+		t.Errorf("%v: fewer files load than are valid", count)
+	}
+}
+
+// roundTrip allows for what the other format cannot hold.
+func roundTrip(t *testing.T, d dialect.Dialect, path string, p *profile.Profile) {
+	t.Helper()
+	data, lost := d.Encode(p)
+	if len(lost) > 0 {
+		return
+	}
+	ps, ds := d.Decode(&dialect.File{Name: path, Path: path, Data: data})
+	if profile.Refused(ds) {
+		t.Errorf("its own writing is refused: %v", ds)
+		return
+	}
+	if diff := same(p, ps[0]); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// BenchmarkParse decodes the real files that load, from bytes to profile.
+func BenchmarkParse(b *testing.B) {
+	files, _ := corpus(b)
+	for p, data := range files {
+		f := &dialect.File{Name: p, Path: p, Data: data}
+		d, ok := dialect.Detect(f)
+		if !ok {
+			delete(files, p)
+		} else if _, ds := d.Decode(f); profile.Refused(ds) {
+			delete(files, p)
+		}
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		for p, data := range files {
+			f := &dialect.File{Name: p, Path: p, Data: data}
+			d, _ := dialect.Detect(f)
+			d.Decode(f)
+			n++
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "profiles/s")
+}

@@ -1,0 +1,129 @@
+// Package dialect turns files of several formats into profiles and back. A
+// dialect is one file of this package with Detect, Decode and Encode. Decoding
+// starts no process, opens no file and reads no secret.
+package dialect
+
+import (
+	"path"
+	"strings"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// Dialect is one file format. Its functions are safe for concurrent use.
+type Dialect struct {
+	Name string
+	// Detect says how sure it is that a file is in this format.
+	Detect func(*File) Certainty
+	// Decode gives the profiles of a file, and every problem in it. A profile
+	// is given also when an error is among the diagnostics, with at least the
+	// name that the file claims; it must not be used then.
+	Decode func(*File) ([]*profile.Profile, []profile.Diagnostic)
+	// Encode writes a profile, and a diagnostic for each field that the format
+	// cannot hold.
+	Encode func(*profile.Profile) ([]byte, []profile.Diagnostic)
+}
+
+// Certainty is how sure Detect is. A format that knows the file by its place
+// goes before one that knows it by its content.
+type Certainty int
+
+const (
+	No Certainty = iota
+	ByContent
+	ByFolder
+	BySuffix
+)
+
+// File is what a dialect is given.
+type File struct {
+	Name    string // as diagnostics show it
+	Path    string // with slashes, below its source; led by the source's own folder where that has a meaning, such as agents
+	Data    []byte
+	Claimed bool // its source says that the Markdown files in it are profiles
+	Options Options
+
+	doc *document
+}
+
+// Options of decoding.
+type Options struct {
+	Headless bool // nobody can answer: asking before delegation is an error
+}
+
+func (f *File) document() *document {
+	if f.doc == nil {
+		f.doc = parseDocument(f.Name, f.Data)
+	}
+	return f.doc
+}
+
+// All lists the dialects in the order of detection.
+func All() []Dialect {
+	return []Dialect{opencode(), knot(), roster()}
+}
+
+// ByName finds a dialect.
+func ByName(name string) (Dialect, bool) {
+	for _, d := range All() {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Dialect{}, false
+}
+
+// Detect finds the dialect of a file. It finds none for a file that is no
+// profile: a skill, a command, a knot, plain text.
+func Detect(f *File) (Dialect, bool) {
+	if isOther(f) {
+		return Dialect{}, false
+	}
+	var best Dialect
+	most := No
+	for _, d := range All() {
+		if c := d.Detect(f); c > most {
+			best, most = d, c
+		}
+	}
+	if most == No && f.Claimed {
+		return roster(), true
+	}
+	return best, most > No
+}
+
+// Decode reads one profile from the bytes of a file. file names it in
+// diagnostics and, with slashes, gives the default of the name and the dialect;
+// it may be "<memory>". A file whose dialect is not evident is read as roster.
+// The profile is nil when one of the diagnostics is an error.
+func Decode(file string, data []byte) (*profile.Profile, []profile.Diagnostic) {
+	f := &File{Name: file, Path: Place(file), Data: data, Claimed: true}
+	d, ok := Detect(f)
+	if !ok {
+		d = roster()
+	}
+	ps, ds := d.Decode(f)
+	if profile.Refused(ds) || len(ps) == 0 {
+		return nil, ds
+	}
+	return ps[0], ds
+}
+
+// Place gives where a file lies, for detection and for its name: of an absolute
+// path what follows the folder that holds the last known folder, such as
+// agents; of an in-memory name nothing.
+func Place(file string) string {
+	if strings.HasPrefix(file, "<") {
+		return ""
+	}
+	if !path.IsAbs(file) {
+		return file
+	}
+	segs := strings.Split(strings.TrimPrefix(file, "/"), "/")
+	for i := len(segs) - 2; i >= 0; i-- {
+		if IsProfileFolder(segs[i]) {
+			return strings.Join(segs[max(0, i-1):], "/")
+		}
+	}
+	return segs[len(segs)-1]
+}

@@ -1,0 +1,120 @@
+package dialect
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// maxExpanded bounds the nodes of a value whose aliases are written out.
+const maxExpanded = 10_000
+
+// keep puts the i-th field among the keys that are not acted on.
+func (d *decoder) keep(g grammar, i int, f field) {
+	value, ok := d.doc.raw(i)
+	if !ok || hasAlias(f.node, 0) {
+		if value, ok = d.dump(f); !ok {
+			return
+		}
+	}
+	d.kept(f, value, slices.Contains(g.keeps, f.key), func() []string {
+		return slices.Concat(nativeKeys(), inactiveKeys(), g.keeps)
+	})
+}
+
+// keepNested does the same for a key inside a map that is acted on.
+func (d *decoder) keepNested(f field, siblings ...string) {
+	if value, ok := d.dump(f); ok {
+		prefix := f.key[:strings.LastIndexByte(f.key, '.')+1]
+		d.kept(f, value, false, func() []string {
+			for i := range siblings {
+				siblings[i] = prefix + siblings[i]
+			}
+			return slices.Concat(siblings, inactiveKeys())
+		})
+	}
+}
+
+func (d *decoder) kept(f field, value []byte, known bool, candidates func() []string) {
+	native := slices.Contains(inactiveKeys(), f.key)
+	switch {
+	case isGuard(f.key):
+		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
+	case known || native:
+		d.report(profile.CodeInactiveKey, f.at, f.written, fmt.Sprintf("this version does not act on %s; it is kept", f.written), "")
+	default:
+		d.report(profile.CodeUnknownKey, f.at, f.written, fmt.Sprintf("%s is not a known key; it is kept and has no effect", f.written), didYouMean(f.key, candidates()))
+	}
+	key := f.key
+	if !known && !native {
+		key = f.written
+	}
+	d.p.Extra = append(d.p.Extra, profile.Extra{Key: key, YAML: bytes.Clone(value), Known: known || native, At: f.at})
+}
+
+// dump writes a value anew, with its aliases written out.
+func (d *decoder) dump(f field) ([]byte, bool) {
+	budget := maxExpanded
+	n := expand(f.node, &budget)
+	if n == nil {
+		d.report(profile.CodeTooDeep, f.at, f.written, fmt.Sprintf("the aliases of %s expand to more than %d values", f.written, maxExpanded), "")
+		return nil, false
+	}
+	var b bytes.Buffer
+	b.WriteByte(' ')
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	err := enc.Encode(n)
+	if err == nil {
+		err = enc.Close()
+	}
+	if err != nil {
+		d.report(profile.CodeInvalidYAML, f.at, f.written, err.Error(), "")
+		return nil, false
+	}
+	out := bytes.TrimRight(b.Bytes(), " \n")
+	if n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
+		out = append([]byte("\n  "), bytes.ReplaceAll(out[1:], []byte("\n"), []byte("\n  "))...)
+	}
+	return out, true
+}
+
+// expand copies a value without aliases and anchors; nil when the budget of
+// nodes is used up, as it is for a value that holds itself.
+func expand(n *yaml.Node, budget *int) *yaml.Node {
+	if *budget--; *budget < 0 {
+		return nil
+	}
+	if n.Kind == yaml.AliasNode {
+		return expand(n.Alias, budget)
+	}
+	c := *n
+	c.Anchor, c.HeadComment, c.LineComment, c.FootComment = "", "", "", ""
+	c.Content = make([]*yaml.Node, 0, len(n.Content))
+	for _, child := range n.Content {
+		e := expand(child, budget)
+		if e == nil {
+			return nil
+		}
+		c.Content = append(c.Content, e)
+	}
+	return &c
+}
+
+// hasAlias says whether a value refers to others, or is referred to.
+func hasAlias(n *yaml.Node, depth int) bool {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" || depth > maxDepth {
+		return true
+	}
+	for _, c := range n.Content {
+		if hasAlias(c, depth+1) {
+			return true
+		}
+	}
+	return false
+}

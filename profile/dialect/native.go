@@ -1,0 +1,234 @@
+package dialect
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+)
+
+// nativeKeys are the keys that decode acts on, in the order in which they are
+// written.
+func nativeKeys() []string {
+	return []string{
+		"name", "title", "description", "summary", "details", "mode", "hidden",
+		"provider", "model", "temperature", "top-p", "max-tokens", "thinking",
+		"tools", "tool-settings", "permission", "default-permission",
+		"limits", "retry", "tool-execution", "cache", "workspace", "subagents",
+		"subagent-prompt", "system-prompt",
+	}
+}
+
+// inactiveKeys are the native keys that this version keeps and does not act on.
+func inactiveKeys() []string {
+	return []string{
+		"extends", "fallbacks", "prompt", "skills", "mcp-servers", "openapi", "hooks", "memory",
+		"habits", "context", "session", "model-config", "profile-id", "config-id", "vars",
+		"steering", "follow-up", "permission-mode", "reload", "sandbox", "tool-timeout", "planning",
+		"subagents.planning", "subagents.prompt", "subagents.max-parallel", "subagents.inherit-denies",
+		"limits.final-answer",
+	}
+}
+
+// guards are the inactive keys that would restrict a profile; ignoring one is
+// worth a warning.
+func isGuard(key string) bool {
+	switch key {
+	case "extends", "hooks", "permission-mode", "sandbox", "subagents.inherit-denies":
+		return true
+	}
+	return false
+}
+
+// grammar is what one dialect has of its own, beside the native keys.
+type grammar struct {
+	dialect string
+	// own decodes a key that the dialect reads in its own way, or gives false.
+	own func(d *decoder, f field) bool
+	// keeps says which further keys the dialect knows without acting on them.
+	keeps []string
+	// twins makes each rule for edit decide write as well.
+	twins bool
+	// grants makes each listed tool an allow rule at its line.
+	grants bool
+}
+
+// decode reads the fields of a document by the native keys and the grammar.
+func (g grammar) decode(f *File) *decoder {
+	d := &decoder{file: f.Name, doc: f.document(), opts: f.Options, p: &profile.Profile{Dialect: g.dialect, File: f.Name}}
+	d.ds = append(d.ds, d.doc.diags...)
+	d.claimName(f)
+	if d.doc.broken {
+		return d
+	}
+	d.p.Body = string(d.doc.front.Body)
+	d.p.BodyAt = source.Origin{Layer: source.Profile, File: f.Name, Line: d.doc.front.BodyLine, Column: 1}
+	d.topLevelUnique()
+	for i, fd := range d.doc.fields {
+		if (g.own == nil || !g.own(d, fd)) && !d.identity(fd) && !d.running(fd) && !d.acting(g, fd) && !d.nested(fd) {
+			d.keep(g, i, fd)
+		}
+	}
+	d.p.Permission = append(d.toolRules, d.p.Permission...)
+	return d
+}
+
+// done gives what was decoded, with its revision.
+func (d *decoder) done() ([]*profile.Profile, []profile.Diagnostic) {
+	if !d.doc.broken {
+		d.p.Revision = d.p.ComputeRevision()
+	}
+	return []*profile.Profile{d.p}, d.ds
+}
+
+func (d *decoder) topLevelUnique() {
+	first := make(map[string]int, len(d.doc.fields))
+	for _, f := range d.doc.fields {
+		if line, twice := first[f.key]; twice {
+			d.report(profile.CodeDuplicateKey, f.at, f.written, fmt.Sprintf("%q stands twice, first in line %d", f.written, line), "keep one of the two")
+			continue
+		}
+		first[f.key] = f.at.Line
+	}
+}
+
+func (d *decoder) identity(f field) bool {
+	p := d.p
+	switch f.key {
+	case "name": // read by claimName
+	case "title":
+		p.Title = d.text(f)
+	case "description":
+		p.Description = d.text(f)
+	case "summary":
+		p.Summary = d.text(f)
+	case "details":
+		d.details(f)
+	case "mode":
+		p.Mode = d.oneOf(f, "all", "primary", "subagent")
+	case "hidden":
+		p.Hidden = d.flag(f)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *decoder) running(f field) bool {
+	p := d.p
+	switch f.key {
+	case "provider":
+		p.Provider = d.notBlank(f, profile.CodeEmptyProvider)
+	case "model":
+		p.Model = d.notBlank(f, profile.CodeEmptyModel)
+	case "temperature":
+		p.Temperature = d.number(f, 0, 2)
+	case "top-p":
+		p.TopP = d.number(f, 0, 1)
+	case "max-tokens":
+		p.MaxTokens = asInt(d.count(f, 1))
+	case "thinking":
+		p.Thinking = d.oneOf(f, "off", "minimal", "low", "medium", "high")
+	case "system-prompt":
+		p.SystemPrompt = d.text(f)
+	case "subagent-prompt":
+		p.SubagentPrompt = d.text(f)
+	case "cache":
+		p.Cache = d.oneOf(f, "auto", "manual", "off")
+	case "workspace":
+		p.Workspace = d.text(f)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *decoder) acting(g grammar, f field) bool {
+	switch f.key {
+	case "tools":
+		d.tools(g, f)
+	case "tool-settings":
+		d.toolSettings(f)
+	case "permission":
+		d.permission(g, f)
+	case "default-permission":
+		if e, ok := d.effect(f, f.node); ok {
+			d.p.DefaultPermission = set(e, f)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *decoder) nested(f field) bool {
+	switch f.key {
+	case "limits":
+		d.limits(f)
+	case "retry":
+		d.retry(f)
+	case "tool-execution":
+		d.toolExecution(f)
+	case "subagents":
+		d.subagents(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// notBlank reads the provider or the model: present and blank is an error of
+// its own name.
+func (d *decoder) notBlank(f field, code string) profile.Value[string] {
+	if blank(f.node) {
+		d.report(code, f.at, f.written, fmt.Sprintf("%s is blank", f.written), fmt.Sprintf("write %s: …, or leave the key out", f.written))
+		return profile.Value[string]{}
+	}
+	v := d.text(f)
+	v.V = strings.TrimSpace(v.V)
+	return v
+}
+
+// claimName takes the name from its key, else from the path. A text that is no
+// name becomes a slug, and the title.
+func (d *decoder) claimName(file *File) {
+	p := d.p
+	fromPath, title := nameOfPath(file.Path)
+	f, ok := d.doc.find("name")
+	if !ok {
+		p.Name, p.NameAt = fromPath, source.Origin{Layer: source.Profile, File: d.file}
+		if title != "" && !d.doc.has("title") {
+			p.Title = profile.Value[string]{V: title, Set: true, At: p.NameAt}
+		}
+		if p.Name == "" && !d.doc.broken {
+			d.report(profile.CodeName, p.NameAt, "name", "the profile has no name", "write name: …")
+		}
+		return
+	}
+	p.Name, p.NameAt = fromPath, f.at // what the file claims if its own name is refused
+	text := strings.TrimSpace(d.text(f).V)
+	if text == "" {
+		d.report(profile.CodeName, f.at, f.written, "the name is empty", "write a name, or leave the key out to take it from the path")
+		return
+	}
+	if profile.CheckName(text) == nil {
+		p.Name = text
+		return
+	}
+	slug, err := profile.Slug(text)
+	if err != nil {
+		d.report(profile.CodeName, d.at(f.node), f.written, strings.TrimSuffix(err.Error(), ": "+profile.SchemaValidation.Error()), "names are letters, digits, '.', '_', '-', in segments joined by '/'")
+		return
+	}
+	p.Name = cmp.Or(slug, fromPath)
+	if p.Name == "" {
+		d.report(profile.CodeName, d.at(f.node), f.written, fmt.Sprintf("the name %q has no letter or digit to make a name of", text), "write a name of ASCII letters and put this text under title")
+		return
+	}
+	if !d.doc.has("title") {
+		p.Title = profile.Value[string]{V: text, Set: true, At: f.at}
+	}
+	d.report(profile.CodeSlug, d.at(f.node), f.written, fmt.Sprintf("%q is not a name; the name is %q", text, p.Name), "")
+}

@@ -1,0 +1,205 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+func (d *decoder) details(f field) {
+	var v profile.Details
+	subs, ok := d.entries(f)
+	for _, s := range subs {
+		switch s.key {
+		case "details.specialization":
+			v.Specialization = d.text(s).V
+		case "details.when-to-use":
+			v.WhenToUse = d.text(s).V
+		case "details.key-tools":
+			v.KeyTools = d.list(s).V
+		default:
+			d.keepNested(s, "specialization", "when-to-use", "key-tools")
+		}
+	}
+	if ok && !isNull(f.node) {
+		d.p.Details = set(v, f)
+	}
+}
+
+func (d *decoder) limits(f field) {
+	l := &d.p.Limits
+	subs, _ := d.entries(f)
+	for _, s := range subs {
+		none := strings.EqualFold(deref(s.node).Value, "none")
+		switch {
+		case s.key == "limits.turns" && none:
+			l.Turns = set(0, s)
+		case s.key == "limits.turns":
+			l.Turns = asInt(d.count(s, 1))
+		case s.key == "limits.tokens" && none:
+			l.Tokens = set(int64(0), s)
+		case s.key == "limits.tokens":
+			l.Tokens = d.count(s, 1)
+		case s.key == "limits.duration" && none:
+			l.Duration.Set, l.Duration.At = true, s.at
+		case s.key == "limits.duration":
+			l.Duration = d.duration(s)
+		case s.key == "limits.cost" && none:
+			l.Cost = set(0.0, s)
+		case s.key == "limits.cost":
+			l.Cost = d.number(s, 0.000001, 1e9)
+		default:
+			d.keepNested(s, "turns", "tokens", "duration", "cost")
+		}
+	}
+}
+
+func (d *decoder) retry(f field) {
+	r := &d.p.Retry
+	subs, _ := d.entries(f)
+	for _, s := range subs {
+		switch s.key {
+		case "retry.max":
+			r.Max = asInt(d.count(s, 0))
+		case "retry.base":
+			r.Base = d.duration(s)
+		case "retry.factor":
+			r.Factor = d.number(s, 1, 100)
+		case "retry.cap":
+			r.Cap = d.duration(s)
+		default:
+			d.keepNested(s, "max", "base", "factor", "cap")
+		}
+	}
+}
+
+// toolExecution reads a strategy, or a map of strategy and size.
+func (d *decoder) toolExecution(f field) {
+	var v profile.ToolExecution
+	if deref(f.node).Kind == yaml.ScalarNode {
+		v.Strategy = d.strategy(f)
+	} else {
+		subs, _ := d.entries(f)
+		for _, s := range subs {
+			switch s.key {
+			case "tool-execution.strategy":
+				v.Strategy = d.strategy(s)
+			case "tool-execution.size":
+				v.Size = int(d.count(s, 1).V)
+			default:
+				d.keepNested(s, "strategy", "size")
+			}
+		}
+	}
+	if v.Strategy != "" {
+		d.p.ToolExecution = set(v, f)
+	}
+}
+
+func (d *decoder) strategy(f field) string {
+	return d.oneOf(f, "parallel", "sequential", "batched").V
+}
+
+func (d *decoder) subagents(f field) {
+	subs, _ := d.entries(f)
+	for _, s := range subs {
+		switch s.key {
+		case "subagents.tools":
+			if v, rules := d.toolList(s); v.Set {
+				d.p.SubagentTools = set(v.V.Names, s)
+				if v.V.All {
+					d.p.SubagentTools.V = []string{"*"}
+				}
+				if len(rules) > 0 {
+					d.report(profile.CodeNotAllowed, d.at(s.node), s.written, "subagents.tools takes names without arguments", "put rules under permission")
+				}
+			}
+		case "subagents.max-depth":
+			d.p.SubagentMaxDepth = asInt(d.count(s, 0))
+		default:
+			d.keepNested(s, "tools", "max-depth")
+		}
+	}
+}
+
+// settingKeys are the settings of each tool and what each takes.
+func settingKeys(tool string) map[string]string {
+	switch tool {
+	case "read":
+		return map[string]string{"line-numbers": "bool", "limit": "count", "max-line-length": "length"}
+	case "grep":
+		return map[string]string{"line-numbers": "bool", "limit": "count", "max-line-length": "length"}
+	case "glob":
+		return map[string]string{"limit": "count"}
+	case "bash":
+		return map[string]string{"timeout": "duration", "max-timeout": "duration"}
+	case "webfetch":
+		return map[string]string{"timeout": "duration", "max-timeout": "duration", "max-size": "count"}
+	}
+	return nil
+}
+
+func (d *decoder) toolSettings(f field) {
+	tools := []string{"read", "grep", "glob", "bash", "webfetch"}
+	subs, _ := d.entries(f)
+	for _, s := range subs {
+		tool := mapTool(strings.TrimPrefix(s.written, f.written+"."))
+		kinds := settingKeys(tool)
+		if kinds == nil {
+			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("the tool %q has no settings", tool), didYouMean(tool, tools))
+			continue
+		}
+		if data, ok := d.settings(s, kinds); ok {
+			d.p.ToolSettings = append(d.p.ToolSettings, profile.Setting{Tool: tool, JSON: data, At: s.at})
+		}
+	}
+}
+
+// settings gives one tool's settings as a JSON object; times stay as written.
+func (d *decoder) settings(tool field, kinds map[string]string) (json.RawMessage, bool) {
+	if isNull(tool.node) {
+		d.wrongType(tool, tool.node, "a map")
+		return nil, false
+	}
+	before := len(d.ds)
+	var b bytes.Buffer
+	subs, _ := d.entries(tool)
+	for i, s := range subs {
+		key := s.key[strings.LastIndexByte(s.key, '.')+1:]
+		kind, ok := kinds[key]
+		if !ok {
+			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("%s is not a setting of this tool", s.written), didYouMean(key, slices.Sorted(maps.Keys(kinds))))
+			continue
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%s", key, d.setting(s, kind))
+	}
+	return json.RawMessage("{" + b.String() + "}"), !profile.Refused(d.ds[before:])
+}
+
+func (d *decoder) setting(s field, kind string) string {
+	const shortest = 4 // characters of a line, with the mark that it was cut
+	if isNull(s.node) {
+		d.wrongType(s, s.node, "a value")
+		return "null"
+	}
+	switch kind {
+	case "bool":
+		return strconv.FormatBool(d.flag(s).V)
+	case "count":
+		return strconv.FormatInt(d.count(s, 1).V, 10)
+	case "length":
+		return strconv.FormatInt(d.count(s, shortest).V, 10)
+	}
+	return strconv.Quote(d.duration(s).V.String())
+}

@@ -1,0 +1,52 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// roster is the native dialect.
+func roster() Dialect {
+	return Dialect{Name: "roster", Detect: detectRoster, Decode: decodeRoster, Encode: encodeRoster}
+}
+
+func detectRoster(f *File) Certainty {
+	doc := f.document()
+	switch {
+	case underProfiles(f.Path):
+		return ByFolder
+	case nativeOnly(doc), doc.has("name") && doc.has("description", "model", "tools"):
+		return ByContent
+	}
+	return No
+}
+
+// nativeOnly says whether a document has a key that no other dialect has.
+func nativeOnly(doc *document) bool {
+	return doc.has("provider", "system-prompt") || beyondKnot(doc)
+}
+
+func decodeRoster(f *File) ([]*profile.Profile, []profile.Diagnostic) {
+	d := grammar{dialect: "roster"}.decode(f)
+	if !d.doc.broken {
+		if strings.TrimSpace(d.p.Description.V) == "" {
+			d.report(profile.CodeNoDescription, d.p.NameAt, "description", "the profile has no description", "write description: what it is for")
+		}
+		d.wantPrompt()
+	}
+	return d.done()
+}
+
+// wantPrompt notes a profile that says nothing to its model.
+func (d *decoder) wantPrompt() {
+	if strings.TrimSpace(d.p.SystemPrompt.V) == "" && strings.TrimSpace(d.p.Body) == "" && !d.doc.has("prompt", "extends") {
+		d.report(profile.CodeNoPrompt, d.p.BodyAt, "system-prompt", "the profile has no prompt", "write it below the frontmatter")
+	}
+}
+
+func encodeRoster(p *profile.Profile) ([]byte, []profile.Diagnostic) {
+	e := newEncoder(p, grammar{dialect: "roster"})
+	e.all()
+	return e.file()
+}

@@ -1,0 +1,269 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+)
+
+// maxTools is the longest tool list.
+const maxTools = 1000
+
+// builtinTools are the names of our own tools.
+func builtinTools() []string {
+	return []string{
+		"read", "write", "edit", "glob", "grep", "bash", "webfetch", "websearch",
+		"todo", "scratchpad", "plan", "task", "switch_profile", "ask_user", "skill",
+		"memory", "revert_to", "emit", "browser", "knowledge",
+	}
+}
+
+// foreignTools is the one table of other systems' tool names, and of groups.
+func foreignTools(name string) []string {
+	switch name {
+	case "fs", "filesystem", "File", "files":
+		return []string{"read", "write", "edit", "glob", "grep"}
+	case "web":
+		return []string{"webfetch", "websearch"}
+	case "planning":
+		return []string{"todo", "scratchpad", "plan"}
+	case "delegation":
+		return []string{"task", "switch_profile"}
+	case "Read", "read_file", "ReadFile", "LS", "ListDir", "list_dir", "list_directory", "NotebookRead", "view":
+		return []string{"read"}
+	case "Write", "write_file", "WriteFile", "create_file":
+		return []string{"write"}
+	case "Edit", "MultiEdit", "NotebookEdit", "edit_file", "EditFile", "replace", "patch", "apply_patch":
+		return []string{"edit"}
+	case "Glob", "find_files":
+		return []string{"glob"}
+	case "Grep", "search_file_content", "grep_search":
+		return []string{"grep"}
+	case "Bash", "BashOutput", "KillBash", "KillShell", "shell", "terminal", "execute_command", "run_shell_command", "execute":
+		return []string{"bash"}
+	case "WebFetch", "web_fetch", "fetch":
+		return []string{"webfetch"}
+	case "WebSearch", "web_search":
+		return []string{"websearch"}
+	case "TodoWrite", "TodoRead", "todoread", "todowrite", "todos":
+		return []string{"todo"}
+	case "Task", "Agent", "agent":
+		return []string{"task"}
+	case "Skill":
+		return []string{"skill"}
+	case "AskUserQuestion", "question":
+		return []string{"ask_user"}
+	}
+	return nil
+}
+
+// toolNames gives our names for a tool of any system; an unknown name stands
+// for itself.
+func toolNames(name string) (names []string, known bool) {
+	if slices.Contains(builtinTools(), name) {
+		return []string{name}, true
+	}
+	if ours := foreignTools(name); ours != nil {
+		return ours, true
+	}
+	return []string{name}, strings.Contains(name, "*")
+}
+
+// mapTool gives the one name of ours for a tool, or the name itself.
+func mapTool(name string) string {
+	if names, _ := toolNames(name); len(names) == 1 {
+		return names[0]
+	}
+	return name
+}
+
+// ruleTools gives the names that a rule for a tool stands for. Patterns and
+// names of servers' tools stand for themselves.
+func ruleTools(name string) []string {
+	names, _ := toolNames(name)
+	return names
+}
+
+// tools reads the tool list and puts its rules before those of the permission
+// key, whichever comes first in the file.
+func (d *decoder) tools(g grammar, f field) {
+	if deref(f.node).Kind == yaml.MappingNode {
+		d.toolMap(f)
+		return
+	}
+	v, rules := d.toolList(f)
+	if !v.Set {
+		return
+	}
+	d.p.Tools = v
+	if g.grants {
+		rules = granted(v, rules)
+	}
+	d.toolRules = rules
+}
+
+// granted makes every listed tool an allow rule, but for those that were listed
+// with arguments only.
+func granted(v profile.Value[profile.Tools], narrow []permission.Rule) []permission.Rule {
+	var rules []permission.Rule
+	if v.V.All {
+		rules = append(rules, permission.Rule{Tool: "*", Subject: "*", Effect: permission.Allow, At: v.At})
+	}
+	for _, name := range v.V.Names {
+		if !slices.ContainsFunc(narrow, func(r permission.Rule) bool { return r.Tool == name }) {
+			rules = append(rules, permission.Rule{Tool: name, Subject: "*", Effect: permission.Allow, At: v.At})
+		}
+	}
+	return append(rules, narrow...)
+}
+
+// toolList reads a list, or a text with commas or spaces between the names. An
+// item with arguments, such as Bash(git push:*), is also an allow rule.
+func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.Rule) {
+	n := deref(f.node)
+	var items []string
+	var at []source.Origin
+	switch {
+	case isNull(n):
+		return profile.Value[profile.Tools]{}, nil
+	case n.Kind == yaml.ScalarNode:
+		items = splitTools(n.Value)
+	case n.Kind == yaml.SequenceNode:
+		list, ok := d.scalars(f, n)
+		if !ok {
+			return profile.Value[profile.Tools]{}, nil
+		}
+		items = list
+		for _, c := range n.Content {
+			at = append(at, d.at(c))
+		}
+	default:
+		d.wrongType(f, n, "a list of tools")
+		return profile.Value[profile.Tools]{}, nil
+	}
+	if len(items) > maxTools {
+		d.report(profile.CodeNotAllowed, d.at(n), f.written, fmt.Sprintf("%d tools are more than %d", len(items), maxTools), "")
+		return profile.Value[profile.Tools]{}, nil
+	}
+	v := profile.Tools{Names: []string{}, Written: append([]string{}, items...)}
+	var rules []permission.Rule
+	for i, item := range items {
+		pos := d.at(n)
+		if at != nil {
+			pos = at[i]
+		}
+		rules = append(rules, d.toolItem(&v, f, item, pos)...)
+	}
+	return set(v, f), rules
+}
+
+func (d *decoder) toolItem(v *profile.Tools, f field, item string, at source.Origin) []permission.Rule {
+	name, args, narrowed := strings.Cut(strings.TrimSpace(item), "(")
+	name = strings.TrimSpace(name)
+	if name == "*" {
+		v.All = true
+		return nil
+	}
+	names, known := toolNames(name)
+	if name == "" {
+		d.report(profile.CodeNotAllowed, at, f.written, "a tool without a name", "")
+		return nil
+	}
+	if !known {
+		d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
+	}
+	var rules []permission.Rule
+	for _, n := range names {
+		if !slices.Contains(v.Names, n) {
+			v.Names = append(v.Names, n)
+		}
+		if narrowed {
+			for _, s := range subjects(n, strings.TrimSuffix(strings.TrimSpace(args), ")")) {
+				rules = append(rules, permission.Rule{Tool: n, Subject: s, Effect: permission.Allow, At: at})
+			}
+		}
+	}
+	return rules
+}
+
+// subjects translates the argument of a listed tool to subject patterns: "git
+// push:*" is the command with or without arguments, "domain:x" any page there.
+func subjects(tool, arg string) []string {
+	arg = strings.TrimSpace(arg)
+	if arg == "" || arg == "*" || arg == ":*" {
+		return []string{"*"}
+	}
+	if prefix, ok := strings.CutSuffix(arg, ":*"); ok && tool == "bash" {
+		return []string{prefix, prefix + " *"}
+	}
+	if host, ok := strings.CutPrefix(arg, "domain:"); ok && tool == "webfetch" {
+		return []string{"*://" + host, "*://" + host + "/*"}
+	}
+	if tool != "bash" {
+		arg = strings.ReplaceAll(strings.TrimPrefix(arg, "./"), "**", "*")
+	}
+	return []string{arg}
+}
+
+// splitTools splits at commas and white space outside parentheses.
+func splitTools(s string) []string {
+	depth := 0
+	return slices.DeleteFunc(strings.FieldsFunc(s, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		}
+		return depth == 0 && (r == ',' || unicode.IsSpace(r))
+	}), func(item string) bool { return item == "" })
+}
+
+// toolMap reads name→bool. It starts from all tools; a false takes a tool away
+// by a deny rule, and after "*": false the true ones are the list.
+func (d *decoder) toolMap(f field) {
+	v := profile.Tools{All: true}
+	entries, ok := d.entries(f)
+	if !ok {
+		return
+	}
+	for _, e := range entries {
+		on, ok := parseBool(e.node)
+		if !ok {
+			d.wrongType(e, e.node, "true or false")
+			continue
+		}
+		d.toolSwitch(&v, e, e.written[len(f.written)+1:], on)
+	}
+	d.p.Tools = set(v, f)
+}
+
+func (d *decoder) toolSwitch(v *profile.Tools, e field, written string, on bool) {
+	if written == "*" {
+		*v = profile.Tools{All: on, Names: []string{}}
+		d.toolRules = nil
+		return
+	}
+	names, known := toolNames(written)
+	if !known {
+		d.report(profile.CodeUnknownTool, e.at, e.written, fmt.Sprintf("%q is not a built-in tool; it is kept", written), didYouMean(written, builtinTools()))
+	}
+	for _, n := range names {
+		isName := func(s string) bool { return s == n }
+		d.toolRules = slices.DeleteFunc(d.toolRules, func(r permission.Rule) bool { return on && isName(r.Tool) })
+		switch {
+		case !on:
+			v.Names = slices.DeleteFunc(v.Names, isName)
+			d.toolRules = append(d.toolRules, permission.Rule{Tool: n, Subject: "*", Effect: permission.Deny, At: e.at})
+		case !v.All && !slices.ContainsFunc(v.Names, isName):
+			v.Names = append(v.Names, n)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package profile
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/rosterrun/roster/source"
+)
+
+// The limits that hold before any parser runs, in bytes.
+const (
+	MaxFile        = 4 << 20
+	MaxFrontmatter = 64 << 10
+)
+
+// Frontmatter is a Markdown file split at its dashes. Lines count from 1 in the
+// file. Both parts have LF line ends; CRLF says that the file had others.
+type Frontmatter struct {
+	YAML     []byte
+	YAMLLine int
+	Body     []byte
+	BodyLine int
+	CRLF     bool
+}
+
+// Split finds the frontmatter of a Markdown file: the opener is a line `---`,
+// the closer the first following line that is `---` and optional spaces. With
+// an error among the diagnostics the parts are empty, except when only the
+// closer is missing: then YAML holds what follows the opener, at most
+// MaxFrontmatter bytes. The parts share memory with data unless it has CRLF.
+func Split(file string, data []byte) (Frontmatter, []Diagnostic) {
+	at := source.Origin{File: file, Line: 1, Column: 1}
+	if len(data) > MaxFile {
+		return Frontmatter{}, []Diagnostic{Diagnose(CodeTooLarge, at, "",
+			fmt.Sprintf("the file has more than %d bytes", MaxFile), "move the bulk of the text to a file of its own")}
+	}
+	if d, bad := checkUTF8(file, data); bad {
+		return Frontmatter{}, []Diagnostic{d}
+	}
+	var f Frontmatter
+	if bytes.IndexByte(data, '\r') >= 0 && bytes.Contains(data, []byte("\r\n")) {
+		f.CRLF = true
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	}
+	rest, line, before := skipBeforeOpener(data)
+	head, after, _ := bytes.Cut(rest, []byte("\n"))
+	if !isDashes(head) {
+		return Frontmatter{}, []Diagnostic{Diagnose(CodeMissingFrontmatter, at, "",
+			"the file does not start with frontmatter", "start it with a line of three dashes, the keys, and another line of three dashes")}
+	}
+	var ds []Diagnostic
+	if before != "" {
+		ds = append(ds, Diagnose(CodeBeforeOpener, at, "", before+" before the frontmatter", "start the file with the line of three dashes"))
+	}
+	f.YAMLLine = line + 1
+	d, ok := f.cut(file, line, after)
+	if !ok {
+		ds = append(ds, d)
+	}
+	return f, ds
+}
+
+// cut divides what follows the opener, which stands on the given line.
+func (f *Frontmatter) cut(file string, opener int, after []byte) (Diagnostic, bool) {
+	at := source.Origin{File: file, Line: opener, Column: 1}
+	end, next, ok := findCloser(after)
+	if !ok {
+		f.YAML = after[:min(len(after), MaxFrontmatter)]
+		hint := "close it with a line of three dashes"
+		if n := gluedCloser(after); n > 0 {
+			at.Line = opener + n
+			hint = "put nothing but three dashes on this line"
+		}
+		return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", hint), false
+	}
+	if end > MaxFrontmatter {
+		return Diagnose(CodeTooLarge, at, "", fmt.Sprintf("the frontmatter has %d bytes, more than %d", end, MaxFrontmatter),
+			"move long text below the frontmatter"), false
+	}
+	f.YAML, f.Body = after[:end], after[next:]
+	f.BodyLine = opener + 2 + bytes.Count(f.YAML, []byte("\n"))
+	return Diagnostic{}, true
+}
+
+// findCloser gives where the closing line starts and where the line after it
+// does.
+func findCloser(b []byte) (start, next int, ok bool) {
+	for start <= len(b) {
+		eol := bytes.IndexByte(b[start:], '\n')
+		next = start + eol + 1
+		if eol < 0 {
+			eol, next = len(b)-start, len(b)
+		}
+		if isDashes(b[start : start+eol]) {
+			return start, next, true
+		}
+		if next == len(b) {
+			break
+		}
+		start = next
+	}
+	return 0, 0, false
+}
+
+// gluedCloser gives the number of the first line of b, from 1, that starts with
+// three dashes and goes on; 0 if there is none.
+func gluedCloser(b []byte) int {
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		if bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("---")) {
+			return n
+		}
+	}
+	return 0
+}
+
+func isDashes(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t")) == 0
+}
+
+// skipBeforeOpener passes over a byte order mark, blank lines and HTML
+// comments. It gives the rest, its line, and what it passed over.
+func skipBeforeOpener(data []byte) (rest []byte, line int, passed string) {
+	rest, line = data, 1
+	if r, ok := bytes.CutPrefix(rest, []byte("\xef\xbb\xbf")); ok {
+		rest, passed = r, "a byte order mark"
+	}
+	for {
+		head, after, more := bytes.Cut(rest, []byte("\n"))
+		head = bytes.TrimSpace(head)
+		switch {
+		case len(head) == 0 && more:
+			rest, line, passed = after, line+1, "blank lines"
+		case bytes.HasPrefix(head, []byte("<!--")):
+			end := bytes.Index(rest, []byte("-->"))
+			if end < 0 {
+				return rest, line, passed
+			}
+			line += bytes.Count(rest[:end], []byte("\n"))
+			rest, passed = rest[end+3:], "a comment"
+		default:
+			return rest, line, passed
+		}
+	}
+}
+
+func checkUTF8(file string, data []byte) (Diagnostic, bool) {
+	if utf8.Valid(data) {
+		return Diagnostic{}, false
+	}
+	off := 0
+	for {
+		r, n := utf8.DecodeRune(data[off:])
+		if r == utf8.RuneError && n <= 1 {
+			break
+		}
+		off += n
+	}
+	line := data[bytes.LastIndexByte(data[:off], '\n')+1 : off]
+	at := source.Origin{File: file, Line: 1 + bytes.Count(data[:off], []byte("\n")), Column: 1 + utf8.RuneCount(line)}
+	return Diagnose(CodeNotUTF8, at, "", fmt.Sprintf("the file is not UTF-8: byte %d is 0x%02x", off, data[off]), "save it as UTF-8"), true
+}

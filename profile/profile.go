@@ -1,0 +1,112 @@
+// Package profile is what a profile file says, before any default: the one
+// type that every dialect decodes to, its validation, and the diagnostics of
+// what could not be read. It knows no runtime.
+package profile
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/source"
+)
+
+// Value is a value as written, or not written: unset and zero differ, and
+// overriding is per Value.
+type Value[T any] struct {
+	V   T
+	Set bool
+	At  source.Origin
+}
+
+// Profile is the content of a profile file.
+type Profile struct {
+	Name     string // catalog key
+	NameAt   source.Origin
+	Dialect  string // roster, knot, opencode, …
+	File     string // as the source names it, or "<memory>"
+	Revision string // digest of the canonical form
+	Body     string // Markdown after the frontmatter; the prompt if SystemPrompt is unset
+	BodyAt   source.Origin
+
+	Title, Description, Summary Value[string]
+	Details                     Value[Details]
+	Mode                        Value[string] // all, primary, subagent
+	Hidden                      Value[bool]
+
+	Provider, Model   Value[string]
+	Temperature, TopP Value[float64]
+	MaxTokens         Value[int]
+	Thinking          Value[string]
+	SystemPrompt      Value[string]
+	SubagentPrompt    Value[string]
+	Tools             Value[Tools]
+	ToolSettings      []Setting
+	Permission        []permission.Rule // in written order
+	DefaultPermission Value[permission.Effect]
+	Limits            Limits
+	Retry             Retry
+	ToolExecution     Value[ToolExecution]
+	Cache             Value[string]
+	Workspace         Value[string]
+	SubagentTools     Value[[]string]
+	SubagentMaxDepth  Value[int]
+
+	// Extra holds every key that is not acted on, with its position: those
+	// that this version knows and does not use yet (Known), and those that
+	// nobody knows. They survive a conversion back to the same dialect.
+	Extra []Extra
+}
+
+// Details tell other agents when to delegate.
+type Details struct {
+	Specialization string   `json:"specialization,omitempty"`
+	WhenToUse      string   `json:"when_to_use,omitempty"`
+	KeyTools       []string `json:"key_tools,omitempty"`
+}
+
+// Tools is a tool list. All stands for `*`. Names are our names, groups
+// expanded; one may hold a `*`. Written are the items as the file lists them,
+// nil when it has a map or no list.
+type Tools struct {
+	Names   []string
+	All     bool
+	Written []string
+}
+
+// Setting is the settings of one tool, as a JSON object.
+type Setting struct {
+	Tool string
+	JSON json.RawMessage
+	At   source.Origin
+}
+
+// Limits are the limits as written; an unset one gets its default.
+type Limits struct {
+	Turns    Value[int]
+	Tokens   Value[int64]
+	Duration Value[time.Duration]
+	Cost     Value[float64]
+}
+
+// Retry is the retry policy as written.
+type Retry struct {
+	Max    Value[int]
+	Base   Value[time.Duration]
+	Factor Value[float64]
+	Cap    Value[time.Duration]
+}
+
+// ToolExecution is the strategy as written.
+type ToolExecution struct {
+	Strategy string // parallel, sequential, batched
+	Size     int
+}
+
+// Extra is a key that is kept and not acted on.
+type Extra struct {
+	Key   string
+	YAML  []byte // the value as written
+	Known bool
+	At    source.Origin
+}

@@ -1,0 +1,46 @@
+package resolve
+
+import (
+	"time"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+)
+
+// The built-in defaults of limits and retries.
+const (
+	DefaultTurns    = 50
+	DefaultTokens   = 1_000_000
+	DefaultDuration = 10 * time.Minute
+	DefaultRetries  = 3
+	DefaultBase     = time.Second
+	DefaultFactor   = 2
+	DefaultCap      = 30 * time.Second
+	// DefaultBatch is how many calls run at a time when batched names no size.
+	DefaultBatch = 3
+)
+
+func builtin() *profile.Profile {
+	return &profile.Profile{
+		Mode:              given("all"),
+		Tools:             given(profile.Tools{All: true}),
+		Permission:        permission.Builtin(),
+		DefaultPermission: given(permission.Ask),
+		Limits: profile.Limits{
+			Turns: given(DefaultTurns), Tokens: given(int64(DefaultTokens)),
+			Duration: given(DefaultDuration), Cost: given(0.0),
+		},
+		Retry: profile.Retry{
+			Max: given(DefaultRetries), Base: given(DefaultBase),
+			Factor: given(float64(DefaultFactor)), Cap: given(DefaultCap),
+		},
+		ToolExecution: given(profile.ToolExecution{Strategy: "parallel"}),
+		Cache:         given("auto"),
+		Workspace:     given("."),
+	}
+}
+
+func given[T any](v T) profile.Value[T] {
+	return profile.Value[T]{V: v, Set: true, At: source.Origin{Layer: source.Builtin}}
+}

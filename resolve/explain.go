@@ -1,0 +1,276 @@
+package resolve
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
+)
+
+// Explanation says what a profile resolved to, and why.
+type Explanation struct {
+	Name     string           `json:"name"`
+	Revision string           `json:"revision"`
+	Fields   map[string]Field `json:"fields"` // by native key
+}
+
+// Field is one value, who set it, and whom that overrode, the nearest last.
+type Field struct {
+	Value     any     `json:"value"`
+	Origin    Place   `json:"origin"`
+	Overrides []Place `json:"overrides"`
+}
+
+// Place is where a value was written. Line is 0 if it is not from a file.
+type Place struct {
+	Layer  source.Layer `json:"layer"`
+	File   string       `json:"file"`
+	Line   int          `json:"line"`
+	Column int          `json:"column,omitempty"`
+}
+
+func place(o source.Origin) Place { return Place(o) }
+
+func (p Place) String() string {
+	o := source.Origin{File: p.File, Line: p.Line}
+	if o.File == "" {
+		return "-"
+	}
+	return o.String()
+}
+
+// value is one native key of a spec.
+type value struct {
+	key string
+	get func(*spec.Spec) any
+}
+
+// values lists every native key that a spec has a value for, in the order in
+// which people read them.
+func values() []value {
+	return []value{
+		{"name", func(s *spec.Spec) any { return s.Name }},
+		{"revision", func(s *spec.Spec) any { return s.Revision }},
+		{"title", func(s *spec.Spec) any { return s.Title }},
+		{"description", func(s *spec.Spec) any { return s.Description }},
+		{"mode", func(s *spec.Spec) any { return s.Mode }},
+		{"provider", func(s *spec.Spec) any { return s.Model.Provider }},
+		{"model", func(s *spec.Spec) any { return s.Model.String() }},
+		{"context-window", func(s *spec.Spec) any { return s.Model.ContextWindow }},
+		{"max-output", func(s *spec.Spec) any { return s.Model.MaxOutput }},
+		{"input-price", func(s *spec.Spec) any { return s.Model.Price.Input }},
+		{"output-price", func(s *spec.Spec) any { return s.Model.Price.Output }},
+		{"cache-read-price", func(s *spec.Spec) any { return s.Model.Price.CacheRead }},
+		{"cache-write-price", func(s *spec.Spec) any { return s.Model.Price.CacheWrite }},
+		{"temperature", func(s *spec.Spec) any { return optional(s.Params.Temperature) }},
+		{"top-p", func(s *spec.Spec) any { return optional(s.Params.TopP) }},
+		{"max-tokens", func(s *spec.Spec) any { return optional(notZero(s.Params.MaxTokens)) }},
+		{"system-prompt", func(s *spec.Spec) any { return layer(s, prompt.Profile) }},
+		{prompt.Environment, func(s *spec.Spec) any { return layer(s, prompt.Environment) }},
+		{"tools", tools},
+		{"tool-settings", func(s *spec.Spec) any { return s.ToolSettings }},
+		{"permission", func(s *spec.Spec) any { return rulesOf(s.Rules) }},
+		{"policy.permission", func(s *spec.Spec) any { return rulesOf(s.HostRules) }},
+		{"default-permission", func(s *spec.Spec) any { return s.DefaultPermission }},
+		{"limits.turns", func(s *spec.Spec) any { return optional(notZero(s.Limits.Turns)) }},
+		{"limits.tokens", func(s *spec.Spec) any { return optional(notZero(s.Limits.Tokens)) }},
+		{"limits.duration", func(s *spec.Spec) any { return duration(s.Limits.Duration) }},
+		{"limits.cost", func(s *spec.Spec) any { return optional(notZero(s.Limits.Cost)) }},
+		{"retry.max", func(s *spec.Spec) any { return s.Retry.Max }},
+		{"retry.base", func(s *spec.Spec) any { return duration(s.Retry.Base) }},
+		{"retry.factor", func(s *spec.Spec) any { return s.Retry.Factor }},
+		{"retry.cap", func(s *spec.Spec) any { return duration(s.Retry.Cap) }},
+		{"tool-execution", toolExecution},
+		{"cache", func(s *spec.Spec) any { return s.Cache }},
+		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
+	}
+}
+
+func optional[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+func notZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func duration(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func layer(s *spec.Spec, name string) any {
+	for _, l := range s.Prompt {
+		if l.Name == name {
+			return l.Text
+		}
+	}
+	return ""
+}
+
+func tools(s *spec.Spec) any {
+	if s.AllTools {
+		return "*"
+	}
+	return s.Tools
+}
+
+func toolExecution(s *spec.Spec) any {
+	if s.ToolExecution.Size == 0 {
+		return s.ToolExecution.Strategy
+	}
+	return map[string]any{"strategy": s.ToolExecution.Strategy, "size": s.ToolExecution.Size}
+}
+
+// Rule is a permission rule with its place.
+type Rule struct {
+	Tool    string            `json:"tool"`
+	Subject string            `json:"subject"`
+	Effect  permission.Effect `json:"effect"`
+	Place
+}
+
+func rulesOf(rules []permission.Rule) any {
+	out := make([]Rule, len(rules))
+	for i, r := range rules {
+		out[i] = Rule{r.Tool, r.Subject, r.Effect, place(r.At)}
+	}
+	return out
+}
+
+// Explain says where each value of a spec is from. The spec must come from
+// Spec: one that was read from a log has no origins.
+func Explain(s *spec.Spec) Explanation {
+	e := Explanation{Name: s.Name, Revision: s.Revision, Fields: make(map[string]Field, len(s.Origins))}
+	for _, v := range values() {
+		e.Fields[v.key] = field(s, v.key, v.get(s))
+	}
+	for tool, settings := range s.ToolSettings {
+		key := "tool-settings." + tool
+		e.Fields[key] = field(s, key, settings)
+	}
+	return e
+}
+
+func field(s *spec.Spec, key string, value any) Field {
+	trace := s.Origins[key]
+	f := Field{Value: value, Origin: place(trace.Origin), Overrides: []Place{}}
+	for _, o := range trace.Overrode {
+		f.Overrides = append(f.Overrides, place(o))
+	}
+	return f
+}
+
+// WriteText prints the explanation as a table: key, value, place and layer,
+// and whom the value overrode. A rule has a line of its own.
+func (e Explanation) WriteText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, key := range e.keys() {
+		f := e.Fields[key]
+		if rules, ok := f.Value.([]Rule); ok && len(rules) > 0 {
+			for _, r := range rules {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", key, cell(fmt.Sprintf("%s %q %s", r.Tool, r.Subject, r.Effect)), r.Place, r.Layer)
+			}
+			continue
+		}
+		over := ""
+		if n := len(f.Overrides); n > 0 {
+			over = "  (over " + f.Overrides[n-1].named() + ")"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s%s\n", key, cell(show(f.Value)), f.Origin, f.Origin.Layer, over)
+	}
+	return tw.Flush()
+}
+
+func (p Place) named() string {
+	if p.File == "" {
+		return string(p.Layer)
+	}
+	return p.String()
+}
+
+// keys gives the keys in the order of values, those of tools after their group.
+func (e Explanation) keys() []string {
+	var keys []string
+	for _, v := range values() {
+		keys = append(keys, v.key)
+		if v.key != "tool-settings" {
+			continue
+		}
+		var own []string
+		for key := range e.Fields {
+			if strings.HasPrefix(key, "tool-settings.") {
+				own = append(own, key)
+			}
+		}
+		slices.Sort(own)
+		if len(own) > 0 {
+			keys = append(keys[:len(keys)-1], own...)
+		}
+	}
+	return keys
+}
+
+func show(v any) string {
+	switch v := v.(type) {
+	case nil, []Rule, map[string]json.RawMessage:
+		return "none" // the last two only when empty: their items have lines of their own
+	case json.RawMessage:
+		return string(v)
+	case string:
+		return cmp.Or(v, "none")
+	case []string:
+		return cmp.Or(strings.Join(v, ", "), "none")
+	case map[string]any:
+		return fmt.Sprintf("%v, size %v", v["strategy"], v["size"])
+	case fmt.Stringer:
+		return v.String()
+	}
+	return fmt.Sprintf("%v", v)
+}
+
+// cell makes one line of a value, cut to a width that a terminal can show.
+func cell(text string) string {
+	const width = 60
+	text = strings.TrimSpace(text)
+	first, rest, more := strings.Cut(text, "\n")
+	first = strings.Map(func(r rune) rune {
+		if r == '\t' || r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, first)
+	runes := []rune(first)
+	if len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	if more && rest != "" {
+		return first + " …"
+	}
+	return first
+}

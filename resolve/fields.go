@@ -1,0 +1,143 @@
+package resolve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
+)
+
+func (r *resolver) params() {
+	t := pick(r, "temperature", func(p *profile.Profile) profile.Value[float64] { return p.Temperature })
+	top := pick(r, "top-p", func(p *profile.Profile) profile.Value[float64] { return p.TopP })
+	if t.Set {
+		r.out.Params.Temperature = &t.V
+	}
+	if top.Set {
+		r.out.Params.TopP = &top.V
+	}
+	r.out.Params.MaxTokens = pick(r, "max-tokens", func(p *profile.Profile) profile.Value[int] { return p.MaxTokens }).V
+	if r.noSampling {
+		r.withoutSampling()
+	}
+}
+
+// withoutSampling takes out what the model would refuse a request for.
+func (r *resolver) withoutSampling() {
+	for _, v := range []struct {
+		key string
+		at  **float64
+	}{{"temperature", &r.out.Params.Temperature}, {"top-p", &r.out.Params.TopP}} {
+		if *v.at == nil {
+			continue
+		}
+		*v.at = nil
+		r.note(CodeSampling, profile.SeverityWarning, r.out.Origins[v.key].Origin, v.key,
+			fmt.Sprintf("%s is left out: the model %s refuses it", v.key, r.out.Model), "take the key out, or name another model")
+	}
+}
+
+func (r *resolver) tools() {
+	v := pick(r, "tools", func(p *profile.Profile) profile.Value[profile.Tools] { return p.Tools }).V
+	r.out.Tools, r.out.AllTools = slices.Clone(v.Names), v.All
+	if r.out.Tools == nil {
+		r.out.Tools = []string{}
+	}
+	r.toolSettings()
+}
+
+// toolSettings merges the settings of each tool key by key, the stronger layer
+// over the weaker.
+func (r *resolver) toolSettings() {
+	r.set("tool-settings", source.Origin{Layer: source.Builtin})
+	merged := map[string]map[string]json.RawMessage{}
+	for _, l := range r.layers {
+		for _, s := range l.Keys.ToolSettings {
+			at := s.At
+			at.Layer = l.Name
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal(s.JSON, &object); err != nil {
+				r.fail("tool-settings."+s.Tool, at, err.Error(), "")
+				return
+			}
+			if merged[s.Tool] == nil {
+				merged[s.Tool] = object
+				r.set("tool-settings."+s.Tool, at)
+			} else {
+				maps.Copy(merged[s.Tool], object)
+				trace := r.out.Origins["tool-settings."+s.Tool]
+				r.out.Origins["tool-settings."+s.Tool] = spec.Trace{Origin: at, Overrode: append(trace.Overrode, trace.Origin)}
+			}
+			r.set("tool-settings", at)
+		}
+	}
+	for tool, object := range merged {
+		data, err := json.Marshal(object)
+		if err != nil {
+			r.fail("tool-settings."+tool, r.out.Origins["tool-settings."+tool].Origin, err.Error(), "")
+			return
+		}
+		if r.out.ToolSettings == nil {
+			r.out.ToolSettings = map[string]json.RawMessage{}
+		}
+		r.out.ToolSettings[tool] = bytes.Clone(data)
+	}
+}
+
+// rules lines up the rules of all layers, and those of the host apart.
+func (r *resolver) rules() {
+	trace := spec.Trace{Origin: source.Origin{Layer: source.Builtin}}
+	for _, l := range r.layers {
+		if len(l.Keys.Permission) == 0 {
+			continue
+		}
+		r.out.Rules = append(r.out.Rules, r.expand(l.Keys.Permission, l.Name)...)
+		at := l.Keys.Permission[0].At
+		at.Layer = l.Name
+		trace.Origin = at
+	}
+	r.out.Origins["permission"] = trace
+	r.out.HostRules = r.expand(r.in.Config.Policy.Permission, source.Host)
+	host := source.Origin{Layer: source.Builtin}
+	if len(r.out.HostRules) > 0 {
+		host = r.out.HostRules[0].At
+	}
+	r.set("policy.permission", host)
+	r.out.DefaultPermission = pick(r, "default-permission", func(p *profile.Profile) profile.Value[permission.Effect] { return p.DefaultPermission }).V
+}
+
+func (r *resolver) expand(rules []permission.Rule, layer source.Layer) []permission.Rule {
+	out := make([]permission.Rule, len(rules))
+	for i, rule := range rules {
+		rule.At.Layer = layer
+		subject, err := permission.Expand(rule.Subject, r.in.LookupEnv)
+		if err != nil && r.err == nil {
+			r.fail("permission", rule.At, err.Error(), "set the variable, or write the path out")
+		}
+		rule.Subject = subject
+		out[i] = rule
+	}
+	return out
+}
+
+func (r *resolver) running() {
+	r.out.Retry = spec.Retry{
+		Max:    pick(r, "retry.max", func(p *profile.Profile) profile.Value[int] { return p.Retry.Max }).V,
+		Base:   pick(r, "retry.base", func(p *profile.Profile) profile.Value[time.Duration] { return p.Retry.Base }).V,
+		Factor: pick(r, "retry.factor", func(p *profile.Profile) profile.Value[float64] { return p.Retry.Factor }).V,
+		Cap:    pick(r, "retry.cap", func(p *profile.Profile) profile.Value[time.Duration] { return p.Retry.Cap }).V,
+	}
+	te := pick(r, "tool-execution", func(p *profile.Profile) profile.Value[profile.ToolExecution] { return p.ToolExecution }).V
+	r.out.ToolExecution = spec.ToolExecution{Strategy: te.Strategy, Size: te.Size}
+	if te.Strategy == "batched" && te.Size == 0 {
+		r.out.ToolExecution.Size = DefaultBatch
+	}
+	r.out.Cache = pick(r, "cache", func(p *profile.Profile) profile.Value[string] { return p.Cache }).V
+}

@@ -1,0 +1,246 @@
+// Package resolve makes a spec of a profile: built-in defaults, the workspace's
+// defaults, the profile, overrides and flags, in that order, with the place of
+// every value, capped by the host's policy. It is the only way to a spec. It
+// reads the files that prompts name, and nothing else.
+package resolve
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/rosterrun/roster/config"
+	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
+)
+
+// Input is all that a spec is made of.
+type Input struct {
+	Profile *profile.Profile
+	// Config gives the workspace, its defaults and the host's policy.
+	Config *config.Config
+	Models *catalog.Catalog
+
+	// Session, Overrides and Flags are profile keys and their text, as with
+	// `--set KEY=VALUE`, from the weakest to the strongest. Keys of maps are
+	// dotted: limits.turns.
+	Session, Overrides, Flags map[string]string
+	// Workspace is the directory for this run; empty: the profile's, else the
+	// workspace's root.
+	Workspace string
+	// Inherit is the delegating agent's model, for `model: inherit`.
+	Inherit *spec.Model
+	// Default says what a model may be chosen from when none is named.
+	Default catalog.DefaultOptions
+	// LookupEnv reads the variables in subjects of rules; nil: os.LookupEnv.
+	LookupEnv func(string) (string, bool)
+	// Platform is told to the model; empty: this one's.
+	Platform string
+}
+
+// The codes of diagnostics about what a profile resolves to. They are stable.
+const (
+	CodeSampling = "S101"
+	CodeModel    = "S102"
+)
+
+// Codes lists every code in order.
+func Codes() []profile.Code {
+	return []profile.Code{
+		{Code: CodeSampling, Severity: profile.SeverityWarning, Meaning: "The model refuses temperature and top-p; they are left out."},
+		{Code: CodeModel, Severity: profile.SeverityNote, Meaning: "The catalog has a remark on the model, such as the day on which it retires."},
+	}
+}
+
+// resolver holds the layers while a spec is put together. The first error ends
+// it.
+type resolver struct {
+	in     Input
+	layers []config.Layer // the weakest first
+	own    int            // the layer of the profile
+	won    map[string]int // which layer a key is from
+	out    *spec.Spec
+	ds     []profile.Diagnostic
+	err    error
+	root   *os.Root
+	// noSampling says that the model refuses temperature and top-p.
+	noSampling bool
+}
+
+// Spec resolves a profile. The diagnostics are what the user should know and
+// does not keep it from running. Errors name the place: a *catalog.ModelError,
+// a *prompt.FileError, a *ValueError, or one of the operating system.
+func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
+	if in.LookupEnv == nil {
+		in.LookupEnv = os.LookupEnv
+	}
+	in.Platform = cmp.Or(in.Platform, runtime.GOOS+"/"+runtime.GOARCH)
+	r := &resolver{in: in, won: map[string]int{}, out: &spec.Spec{Origins: make(map[string]spec.Trace, 48)}}
+	if err := r.stack(); err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(in.Config.Dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("workspace: %w", err)
+	}
+	defer root.Close()
+	r.root = root
+	for _, step := range []func(){r.identity, r.workspace, r.model, r.params, r.prompt, r.tools, r.rules, r.limits, r.running} {
+		if step(); r.err != nil {
+			return nil, nil, r.err
+		}
+	}
+	return r.out, r.ds, nil
+}
+
+// stack puts the layers in order.
+func (r *resolver) stack() error {
+	r.layers = append([]config.Layer{{Name: source.Builtin, Keys: builtin()}}, r.in.Config.Defaults...)
+	r.own = len(r.layers)
+	r.layers = append(r.layers, config.Layer{Name: source.Profile, Keys: r.in.Profile})
+	for _, set := range []struct {
+		layer source.Layer
+		keys  map[string]string
+	}{{source.Session, r.in.Session}, {source.Override, r.in.Overrides}, {source.Flag, r.in.Flags}} {
+		if len(set.keys) == 0 {
+			continue
+		}
+		keys, err := Keys(set.layer, set.keys)
+		if err != nil {
+			return err
+		}
+		r.layers = append(r.layers, config.Layer{Name: set.layer, Keys: keys})
+	}
+	return nil
+}
+
+// pick takes a key from the strongest layer that sets it, and records who set
+// it and whom that overrode.
+func pick[T any](r *resolver, key string, get func(*profile.Profile) profile.Value[T]) profile.Value[T] {
+	v := profile.Value[T]{At: source.Origin{Layer: source.Builtin}}
+	trace := spec.Trace{Origin: v.At}
+	for i, l := range r.layers {
+		next := get(l.Keys)
+		if !next.Set {
+			continue
+		}
+		r.won[key] = i
+		next.At.Layer = l.Name
+		if v.Set {
+			trace.Overrode = append(trace.Overrode, trace.Origin)
+		}
+		v, trace.Origin = next, next.At
+	}
+	r.out.Origins[key] = trace
+	return v
+}
+
+func (r *resolver) set(key string, at source.Origin) {
+	r.out.Origins[key] = spec.Trace{Origin: at}
+}
+
+func (r *resolver) identity() {
+	p := r.in.Profile
+	r.out.Name, r.out.Revision = p.Name, p.Revision
+	at := p.NameAt
+	at.Layer = source.Profile
+	r.set("name", at)
+	r.set("revision", source.Origin{Layer: source.Profile, File: p.File})
+	r.out.Title = pick(r, "title", func(p *profile.Profile) profile.Value[string] { return p.Title }).V
+	r.out.Description = pick(r, "description", func(p *profile.Profile) profile.Value[string] { return p.Description }).V
+	r.out.Mode = pick(r, "mode", func(p *profile.Profile) profile.Value[string] { return p.Mode }).V
+}
+
+// workspace finds the directory that tools work in: inside of the workspace's
+// root.
+func (r *resolver) workspace() {
+	dir := pick(r, "workspace", func(p *profile.Profile) profile.Value[string] { return p.Workspace })
+	if r.in.Workspace != "" {
+		trace := r.out.Origins["workspace"]
+		if dir.Set {
+			trace.Overrode = append(trace.Overrode, trace.Origin)
+		}
+		dir = profile.Value[string]{V: r.in.Workspace, Set: true, At: source.Origin{Layer: source.Flag}}
+		trace.Origin = dir.At
+		r.out.Origins["workspace"] = trace
+	}
+	root := r.in.Config.Dir
+	rel := dir.V
+	if filepath.IsAbs(rel) {
+		if inside, err := filepath.Rel(root, rel); err == nil {
+			rel = inside
+		}
+	}
+	rel = cmp.Or(rel, ".")
+	if !filepath.IsLocal(rel) {
+		r.fail("workspace", dir.At, fmt.Sprintf("%s is outside of %s", dir.V, root), "name a directory in the workspace")
+		return
+	}
+	info, err := r.root.Stat(rel)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", rel)
+	}
+	if err != nil {
+		r.fail("workspace", dir.At, err.Error(), "name a directory that is in the workspace")
+		return
+	}
+	r.out.Workspace = filepath.Join(root, rel)
+}
+
+// prompt composes the layers of the system prompt.
+func (r *resolver) prompt() {
+	system := pick(r, "system-prompt", func(p *profile.Profile) profile.Value[string] { return p.SystemPrompt })
+	text, at, err := prompt.Own(r.root, r.in.Profile, system)
+	if err != nil {
+		r.err = err
+		return
+	}
+	trace := r.out.Origins["system-prompt"]
+	if !system.Set {
+		at.Layer = source.Profile
+	}
+	trace.Origin = at
+	r.out.Origins["system-prompt"] = trace
+	if text != "" {
+		r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Profile, Text: text})
+	}
+	env, files, ds := prompt.Surroundings{Root: r.root, Workspace: r.out.Workspace, Platform: r.in.Platform}.Compose()
+	r.ds = append(r.ds, ds...)
+	r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Environment, Text: env})
+	r.set(prompt.Environment, source.Origin{Layer: source.Builtin, File: strings.Join(files, ", ")})
+}
+
+// ValueError says that a value of a key cannot be used, where it is written and
+// what to do.
+type ValueError struct {
+	Key     string
+	At      source.Origin
+	Message string
+	Hint    string
+}
+
+func (e *ValueError) Error() string {
+	s := fmt.Sprintf("%s: %s: %s", e.At, e.Key, e.Message)
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+// Unwrap gives the name under which a value fails that does not fit.
+func (e *ValueError) Unwrap() error { return profile.SchemaValidation }
+
+func (r *resolver) fail(key string, at source.Origin, message, hint string) {
+	r.err = &ValueError{Key: key, At: at, Message: message, Hint: hint}
+}
+
+func (r *resolver) note(code string, severity profile.Severity, at source.Origin, key, message, hint string) {
+	r.ds = append(r.ds, profile.Diagnostic{Severity: severity, Code: code, File: at.File, Line: at.Line, Column: at.Column,
+		Key: key, Message: message, Hint: hint})
+}

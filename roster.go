@@ -1,0 +1,241 @@
+// Package roster loads agent profiles, says what each resolves to and why, and
+// runs them. Open is the only wiring: the command line, the HTTP service and
+// programs that embed Roster all get what it built.
+package roster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/rosterrun/roster/catalog"
+	"github.com/rosterrun/roster/config"
+	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/internal/wire"
+	"github.com/rosterrun/roster/model"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/model/record"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/resolve"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/store/sqlite"
+	"github.com/rosterrun/roster/tool"
+)
+
+// Options configure an App. The zero Options are those of the command line.
+type Options struct {
+	// State is the directory of the database and blobs; default: outside the
+	// workspace, by the workspace's path (config.StateDir).
+	State string
+	// Profiles are further folders of profiles. They win over the workspace's.
+	Profiles []string
+	// Flags are values of scalar keys of roster.yaml, such as "store".
+	Flags map[string]string
+	// Getenv reads the environment; nil: the process's.
+	Getenv func(string) string
+	// Models bypass the registry, by provider/model-id: for tests and own
+	// providers. The ids must be known to the catalog of models, or be
+	// declared in roster.yaml.
+	Models map[string]model.Model
+	// Backend is used instead of the configured store; it stays open on Close.
+	Backend session.Backend
+	// Claim takes up all shared sessions of the workspace that are runnable or
+	// abandoned, as a server does, and not only what is submitted here.
+	Claim bool
+	// Exec is the program, with its first arguments, that starts the helper for
+	// commands; default: this program with __exec.
+	Exec []string
+	// Record writes all model calls to a file; Replay answers from one.
+	Record, Replay string
+	Log            *slog.Logger // nil: discarded
+}
+
+// App is an opened workspace. It is safe for concurrent use.
+type App struct {
+	opts    Options
+	config  *config.Config
+	catalog *catalog.Catalog
+	models  *modelcatalog.Catalog
+	state   string
+	client  *http.Client // one for all providers, so that connections are kept
+
+	states     states
+	blueprints blueprints
+	compiled   compiled
+	ready      sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
+	ledger     *tool.Ledger
+
+	mu       sync.Mutex
+	backend  session.Backend
+	local    *dispatch.Local
+	replayer *record.Replayer
+	closers  []func() error
+	closed   bool
+}
+
+// ErrClosed is returned by methods that would start something after Close.
+var ErrClosed = errors.New("roster: the workspace is closed")
+
+// Open reads the configuration of the workspace that dir belongs to: the
+// nearest parent with a roster.yaml, else dir itself. It starts nothing, opens
+// no database and no connection, and reads no secret. The diagnostics are what
+// has no effect; what is wrong is the error.
+func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags})
+	if err != nil {
+		return nil, ds, err
+	}
+	a := &App{opts: o, config: cfg, models: cfg.Catalog(o.Getenv, spoken()...), state: o.State, ledger: tool.NewLedger(), client: wire.NewClient()}
+	if a.state == "" {
+		if a.state, err = config.StateDir(cfg.Dir, o.Getenv); err != nil {
+			return nil, ds, err
+		}
+	}
+	if a.state, err = filepath.Abs(a.state); err != nil {
+		return nil, ds, err
+	}
+	further := make([]string, 0, len(cfg.Profiles)+len(o.Profiles))
+	for _, p := range cfg.Profiles {
+		further = append(further, p.V)
+	}
+	for _, p := range o.Profiles {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, ds, err
+		}
+		further = append(further, abs)
+	}
+	a.catalog = catalog.Open(catalog.Options{Sources: catalog.Standard(cfg.Home, cfg.Dir, further...)})
+	return a, ds, nil
+}
+
+// Dir is the workspace: absolute, with links followed.
+func (a *App) Dir() string { return a.config.Dir }
+
+// StateDir is where the database and blobs are.
+func (a *App) StateDir() string { return a.state }
+
+// Config is the configuration with its origins.
+func (a *App) Config() *config.Config { return a.config }
+
+// Catalog is the catalog of profiles.
+func (a *App) Catalog() *catalog.Catalog { return a.catalog }
+
+// Models is the catalog of models.
+func (a *App) Models() *modelcatalog.Catalog { return a.models }
+
+// Resolve says what a profile comes to with the given overrides (profile keys
+// and their values as text). It starts nothing.
+func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	p, err := a.catalog.Get(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.resolve(p, over)
+}
+
+func (a *App) resolve(p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+	return resolve.Spec(resolve.Input{
+		Profile: p, Config: a.config, Models: a.models, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
+		Default: modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
+	})
+}
+
+func (a *App) lookupEnv(name string) (string, bool) {
+	v := a.opts.Getenv(name)
+	return v, v != ""
+}
+
+// path makes a path of the configuration absolute.
+func (a *App) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(a.Dir(), p)
+}
+
+// Backend opens the store, once, and starts no worker.
+func (a *App) Backend(ctx context.Context) (session.Backend, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open(ctx)
+}
+
+func (a *App) open(ctx context.Context) (session.Backend, error) {
+	switch {
+	case a.closed:
+		return nil, ErrClosed
+	case a.backend != nil:
+		return a.backend, nil
+	case a.opts.Backend != nil:
+		a.backend = a.opts.Backend
+		return a.backend, nil
+	}
+	file := strings.TrimPrefix(a.config.Store.V, "sqlite:")
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.state, file)
+	}
+	s, err := sqlite.Open(ctx, file, sqlite.Options{Sync: a.config.StoreSync.V})
+	if err != nil {
+		return nil, err
+	}
+	a.backend = s
+	a.closers = append(a.closers, s.Close)
+	return s, nil
+}
+
+// Start opens the store and begins to run what is submitted. Submit does it
+// when needed.
+func (a *App) Start(ctx context.Context) error {
+	_, err := a.dispatcher(ctx)
+	return err
+}
+
+func (a *App) dispatcher(ctx context.Context) (*dispatch.Local, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.local != nil && !a.closed {
+		return a.local, nil
+	}
+	backend, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.local, err = dispatch.NewLocal(ctx, backend, a.run, dispatch.Options{
+		LockDir: filepath.Join(a.state, "workers"), Claim: a.opts.Claim, Log: a.opts.Log,
+	})
+	return a.local, err
+}
+
+// Close lets turns finish until ctx ends, hands over what is left, and closes
+// the store.
+func (a *App) Close(ctx context.Context) error {
+	a.mu.Lock()
+	local, closers := a.local, a.closers
+	a.closed, a.local, a.closers = true, nil, nil
+	a.mu.Unlock()
+	var errs []error
+	if local != nil {
+		errs = append(errs, local.Close(ctx))
+	}
+	a.client.CloseIdleConnections()
+	for _, c := range closers {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,184 @@
+package roster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
+)
+
+// run is the dispatcher's Runner: it runs loops of a stream until nothing is
+// left to do.
+func (a *App) run(ctx context.Context, j *dispatch.Job) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		defer a.forget(j.Posted)
+		st, err := a.states.take(ctx, j)
+		if err != nil {
+			yield(session.Event{}, err)
+			return
+		}
+		for st.Root.Runnable() {
+			for e, err := range a.loop(ctx, j, st) {
+				if !yield(e, err) || err != nil {
+					return // st may hold events that were not committed
+				}
+			}
+		}
+		a.states.put(st)
+	}
+}
+
+// forget drops what Submit compiled for a run that has not come to it.
+func (a *App) forget(posted []session.Event) {
+	for i := range posted {
+		if p, ok := posted[i].Body.(*session.Prompt); ok {
+			a.ready.Delete(p)
+		}
+	}
+}
+
+// loop runs one loop of the stream, or refuses it if its profile or model is
+// not to be had.
+func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		cancelled, steered, release := j.Loop(st.Last)
+		defer release()
+		d := engine.Deps{Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered}
+		b, err := a.blueprintFor(ctx, st)
+		if err != nil {
+			var unread *unreadError
+			if ctx.Err() != nil || errors.As(err, &unread) {
+				yield(session.Event{}, cmp.Or(ctx.Err(), err))
+				return
+			}
+			cause := &session.Error{Code: Code(err), Error: err.Error()}
+			engine.Refuse(ctx, d, profileOf(st), st, j.Lease, cause)(yield)
+			return
+		}
+		engine.Run(ctx, d, b, st, j.Lease)(yield)
+	}
+}
+
+// profileOf names the profile that the next loop of a session runs.
+func profileOf(st *session.State) string {
+	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil && p.Prompt.Profile != "" {
+		return p.Prompt.Profile
+	}
+	return st.Root.Profile
+}
+
+// blueprintFor makes what the next loop runs by: of an open loop what stands in
+// the log, else the profile as it is now.
+func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blueprint, error) {
+	if l := st.Root.Loop; l != nil {
+		return a.storedBlueprint(ctx, st.Key, l.Start)
+	}
+	over, headless := st.Root.Asked, true
+	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil {
+		if b, ok := a.ready.LoadAndDelete(p.Prompt); ok {
+			return b.(*engine.Blueprint), nil
+		}
+		over, headless = p.Prompt.Overrides, p.Prompt.Headless
+	}
+	return a.compile(ctx, profileOf(st), over, headless)
+}
+
+func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session.LoopStart) (*engine.Blueprint, error) {
+	if start.Spec == "" {
+		return nil, fmt.Errorf("profile %s: the loop was refused before it had a spec", start.Profile)
+	}
+	data, err := a.blob(ctx, k, start.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("spec of the open loop: %w", err)
+	}
+	var s spec.Spec
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("spec of the open loop: %w", err)
+	}
+	prefix, err := a.blob(ctx, k, start.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("request prefix of the open loop: %w", err)
+	}
+	b, err := a.blueprint(ctx, &s, start.Headless)
+	if err != nil {
+		return nil, err
+	}
+	return b.WithPrefix(prefix)
+}
+
+// unreadError says that the store could not be read, which may pass: it does
+// not end a loop.
+type unreadError struct{ error }
+
+func (e *unreadError) Unwrap() error { return e.error }
+
+func (a *App) blob(ctx context.Context, k session.Key, digest string) ([]byte, error) {
+	data, err := a.backend.Blob(ctx, k.Tenant, digest)
+	if err != nil && !errors.Is(err, session.ErrNoBlob) {
+		err = &unreadError{err}
+	}
+	return data, err
+}
+
+// blueprint compiles a spec, once for each spec.
+func (a *App) blueprint(ctx context.Context, s *spec.Spec, headless bool) (*engine.Blueprint, error) {
+	_, digest, err := s.Encode()
+	if err != nil {
+		return nil, err
+	}
+	key := blueprintKey{digest, headless}
+	if b := a.blueprints.get(key); b != nil {
+		return b, nil
+	}
+	m, err := a.model(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := a.tools(s)
+	if err != nil {
+		return nil, err
+	}
+	b, err := engine.Compile(s, m, tools, headless)
+	if err != nil {
+		return nil, err
+	}
+	a.blueprints.put(key, b)
+	return b, nil
+}
+
+type blueprintKey struct {
+	digest   string
+	headless bool
+}
+
+// blueprints keeps what was compiled of late. A model's key is read anew for
+// each call; what fills in its headers is that of the time of compiling.
+type blueprints struct {
+	mu   sync.Mutex
+	kept map[blueprintKey]*engine.Blueprint
+}
+
+const keptBlueprints = 256
+
+func (c *blueprints) get(k blueprintKey) *engine.Blueprint {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept[k]
+}
+
+func (c *blueprints) put(k blueprintKey, b *engine.Blueprint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil || len(c.kept) >= keptBlueprints {
+		c.kept = map[blueprintKey]*engine.Blueprint{}
+	}
+	c.kept[k] = b
+}

@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	// controlFD is the read end of the pipe to the parent. Command.Hold comes
+	// after it.
+	controlFD = 3
+
+	// cancelByte on the pipe, or SIGTERM, asks the command to end and then kills
+	// it; the pipe's end, which is the parent's death, kills it at once.
+	cancelByte = 'c'
+
+	// orphaned is how often the parent is looked for as well: a command can
+	// keep the pipe open.
+	orphaned = 250 * time.Millisecond
+
+	// tick is how often what is left is looked for while it is being killed,
+	// in case a signal about a child was missed.
+	tick = 5 * time.Millisecond
+)
+
+// ExecMain is the helper: it runs the command in args, in its own session and
+// process group, and returns the status to exit with. It must have a process
+// of its own, started by Command.Run.
+func ExecMain(args []string) int {
+	// The kernel kills the command when the thread that started it ends.
+	runtime.LockOSThread()
+	parent := os.Getppid()
+	control, err := controlPipe()
+	if err == nil && len(args) == 0 {
+		err = errors.New("no command given")
+	}
+	if err == nil {
+		err = adoptOrphans()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "roster exec helper:", err)
+		return 2
+	}
+	h := &helper{parent: parent, exited: make(chan os.Signal, 1)}
+	signal.Notify(h.exited, syscall.SIGCHLD)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	if err := h.start(args); err != nil {
+		fmt.Fprintln(os.Stderr, "roster exec helper:", err)
+		return NotStarted
+	}
+	return h.supervise(watch(control), stop)
+}
+
+// controlPipe takes over the pipe to the parent, and keeps what is the
+// helper's own from the command.
+func controlPipe() (*os.File, error) {
+	keepFiles()
+	f := os.NewFile(controlFD, "control")
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return nil, errors.New("this command is for roster's own use: it has no pipe to its parent")
+	}
+	return f, nil
+}
+
+// keepFirstFiles is for systems that cannot do it for all at once.
+func keepFirstFiles() {
+	for fd := controlFD; fd < 256; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+}
+
+// watch reports once: true if the parent cancels, false if it is gone. Its
+// goroutine ends with the process.
+func watch(control *os.File) <-chan bool {
+	told := make(chan bool, 1)
+	go func() {
+		var b [1]byte
+		n, _ := control.Read(b[:])
+		told <- n == 1 && b[0] == cancelByte
+	}()
+	return told
+}
+
+type helper struct {
+	parent int
+	pid    int // of the command, also its process group
+	done   bool
+	status syscall.WaitStatus
+	exited chan os.Signal
+}
+
+func (h *helper) start(args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	p, err := os.StartProcess(path, args, &os.ProcAttr{
+		Files: []*os.File{null, os.Stdout, os.Stderr},
+		Sys:   commandAttr(),
+	})
+	if err != nil {
+		return err
+	}
+	h.pid = p.Pid
+	return nil
+}
+
+func (h *helper) supervise(told <-chan bool, stop <-chan os.Signal) int {
+	look := time.NewTicker(orphaned)
+	defer look.Stop()
+	for !h.done {
+		graceful := false
+		select {
+		case <-h.exited:
+			h.reap()
+			continue
+		case <-look.C:
+			if os.Getppid() == h.parent {
+				continue
+			}
+		case graceful = <-told:
+		case <-stop:
+			graceful = true
+		}
+		if graceful {
+			h.terminate()
+		}
+		break
+	}
+	// What the command left behind in its group; the number cannot have been
+	// given to others yet.
+	syscall.Kill(-h.pid, syscall.SIGKILL)
+	if !h.killAll() {
+		fmt.Fprintln(os.Stderr, "roster exec helper: some processes of the command cannot be ended:", children())
+	}
+	if h.status.Signaled() {
+		return 128 + int(h.status.Signal())
+	}
+	return h.status.ExitStatus()
+}
+
+// reap collects what has exited. left is false when no child remains.
+func (h *helper) reap() (left bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return false
+		case pid == 0:
+			return true
+		case pid == h.pid && (status.Exited() || status.Signaled()):
+			h.done, h.status = true, status
+		}
+	}
+}
+
+// terminate asks the command and its children to end, and gives them a moment.
+func (h *helper) terminate() {
+	h.signal(syscall.SIGTERM)
+	grace := time.After(termGrace)
+	for h.reap() {
+		select {
+		case <-h.exited:
+		case <-grace:
+			return
+		}
+	}
+}
+
+// killAll kills children until none is left. The children of one that dies
+// become the helper's own, so that each round reaches one level deeper, and
+// only processes that nobody else can reap are ever signalled.
+func (h *helper) killAll() bool {
+	deadline := time.After(killTime)
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for h.reap() {
+		h.signal(syscall.SIGKILL)
+		select {
+		case <-h.exited:
+		case <-ticker.C:
+		case <-deadline:
+			return false
+		}
+	}
+	return true
+}
+
+func (h *helper) signal(sig syscall.Signal) {
+	if !h.done {
+		syscall.Kill(-h.pid, sig)
+	}
+	for _, pid := range children() {
+		syscall.Kill(pid, sig)
+	}
+}

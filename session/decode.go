@@ -1,0 +1,142 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rosterrun/roster/message"
+)
+
+// Decode returns the body, from Data if it is not there yet. It does not change
+// the event, which readers share. A type that this version does not know, or a
+// version of it that is newer, is *Raw.
+func (e *Event) Decode() (Body, error) {
+	if e.Body != nil {
+		return e.Body, nil
+	}
+	b := newBody(e.Type)
+	if b == nil || e.V > version {
+		return &Raw{Name: e.Type, JSON: e.Data}, nil
+	}
+	if err := json.Unmarshal(e.Data, b); err != nil {
+		return nil, fmt.Errorf("session %s: event %d (%s): %w", e.Session, e.Seq, e.Type, err)
+	}
+	return b, nil
+}
+
+// version is the newest version of each body's form that this program knows.
+const version = 1
+
+func newBody(typ string) Body {
+	switch typ {
+	case "prompt":
+		return new(Prompt)
+	case "steer":
+		return new(Steer)
+	case "followup":
+		return new(Followup)
+	case "cancel":
+		return new(Cancel)
+	case "session.start":
+		return new(Start)
+	case "loop.start":
+		return new(LoopStart)
+	case "loop.resumed":
+		return new(LoopResumed)
+	case "turn.start":
+		return new(TurnStart)
+	case "turn.request":
+		return new(TurnRequest)
+	case "message":
+		return new(Message)
+	case "tool.before":
+		return new(ToolBefore)
+	case "tool.update":
+		return new(ToolUpdate)
+	case "tool.after":
+		return new(ToolAfter)
+	case "usage":
+		return new(Usage)
+	case "retry":
+		return new(Retry)
+	case "limit":
+		return new(Limit)
+	case "error":
+		return new(Error)
+	case "loop.end":
+		return new(LoopEnd)
+	}
+	return nil
+}
+
+func (b *Prompt) UnmarshalJSON(data []byte) error {
+	type plain Prompt
+	j := struct {
+		*plain
+		Parts message.Parts `json:"parts"`
+	}{plain: (*plain)(b)}
+	err := json.Unmarshal(data, &j)
+	b.Parts = j.Parts
+	return err
+}
+
+func (b *Steer) UnmarshalJSON(data []byte) error {
+	var j struct {
+		Parts message.Parts `json:"parts"`
+	}
+	err := json.Unmarshal(data, &j)
+	b.Parts = j.Parts
+	return err
+}
+
+func (b *Followup) UnmarshalJSON(data []byte) error { return (*Steer)(b).UnmarshalJSON(data) }
+
+func (b *Message) UnmarshalJSON(data []byte) error {
+	var j struct {
+		ID      string        `json:"id"`
+		Parent  string        `json:"parent"`
+		Role    message.Role  `json:"role"`
+		Source  string        `json:"source"`
+		Post    int64         `json:"post"`
+		Calls   []string      `json:"calls"`
+		Parts   message.Parts `json:"parts"`
+		Partial bool          `json:"partial"`
+		Stop    string        `json:"stop"`
+	}
+	err := json.Unmarshal(data, &j)
+	*b = Message{j.ID, j.Parent, j.Role, j.Source, j.Post, j.Calls, j.Parts, j.Partial, j.Stop}
+	return err
+}
+
+func (b *ToolBefore) UnmarshalJSON(data []byte) error {
+	var j struct {
+		Call     string          `json:"call"`
+		Tool     string          `json:"tool"`
+		Input    json.RawMessage `json:"input"`
+		Invalid  *string         `json:"invalid_input"`
+		Recovery string          `json:"recovery"`
+		Effect   string          `json:"effect"`
+		Rule     *Rule           `json:"rule"`
+		Reason   string          `json:"reason"`
+	}
+	err := json.Unmarshal(data, &j)
+	*b = ToolBefore{j.Call, j.Tool, j.Input, j.Recovery, j.Effect, j.Rule, j.Reason}
+	if j.Invalid != nil {
+		b.Input = []byte(*j.Invalid)
+	}
+	return err
+}
+
+func (b *ToolAfter) UnmarshalJSON(data []byte) error {
+	var j struct {
+		Call     string        `json:"call"`
+		Tool     string        `json:"tool"`
+		Outcome  Outcome       `json:"outcome"`
+		Parts    message.Parts `json:"parts"`
+		Duration time.Duration `json:"duration_ns"`
+	}
+	err := json.Unmarshal(data, &j)
+	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Duration}
+	return err
+}

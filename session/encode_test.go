@@ -1,0 +1,149 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/rosterrun/roster/message"
+)
+
+func texts(t *rapid.T) string { return rapid.String().Draw(t, "text") }
+
+func parts(t *rapid.T) []message.Part {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Part {
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0:
+			return message.Text{Text: texts(t)}
+		case 1:
+			return message.Thinking{Text: texts(t), Signature: texts(t), Redacted: texts(t)}
+		case 2:
+			return message.Image{MediaType: "image/png", Data: rapid.SliceOfN(rapid.Byte(), 1, 9).Draw(t, "data")}
+		case 3:
+			return message.ToolCall{ID: texts(t), Name: texts(t), Input: []byte(`{"a":[1,2]}`)}
+		case 4:
+			return message.ToolCall{ID: texts(t), Name: texts(t), Input: []byte("{\"a\":"), Invalid: true}
+		}
+		return message.ToolResult{Call: texts(t), Name: texts(t), Parts: []message.Part{message.Text{Text: texts(t)}}, Error: rapid.Bool().Draw(t, "error")}
+	}), 1, 3).Draw(t, "parts")
+}
+
+func usage(t *rapid.T) message.Usage {
+	return message.Usage{
+		Input: rapid.Int64().Draw(t, "in"), Output: rapid.Int64().Draw(t, "out"),
+		CacheRead: 3, CacheWrite: 4, Cost: rapid.Float64Range(0, 1e6).Draw(t, "cost"), Estimated: rapid.Bool().Draw(t, "est"),
+	}
+}
+
+// bodies makes one of each type that is stored.
+func bodies(t *rapid.T) []Body {
+	n := rapid.IntRange(0, 1e6).Draw(t, "n")
+	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
+	return []Body{
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}}, Shared: true, Headless: true, OnDeny: "stop"},
+		&Steer{Parts: parts(t)},
+		&Followup{Parts: parts(t)},
+		&Cancel{Reason: texts(t)},
+		&Start{Profile: texts(t), Title: texts(t)},
+		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
+		&LoopResumed{Attempt: n, Why: texts(t)},
+		&TurnStart{},
+		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},
+		&Message{ID: texts(t), Parent: texts(t), Role: message.Assistant, Parts: parts(t), Partial: true, Stop: "stop"},
+		&Message{ID: texts(t), Role: message.Tool, Calls: []string{texts(t), texts(t)}},
+		&Message{ID: texts(t), Role: message.User, Source: "prompt", Post: int64(n)},
+		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":1}`), Recovery: "repeat", Effect: "allow", Rule: rule, Reason: texts(t)},
+		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":`)},
+		&ToolUpdate{Call: texts(t), Text: texts(t)},
+		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
+		&Usage{Usage: usage(t), Model: texts(t)},
+		&Retry{Attempt: n, Delay: time.Duration(n), Code: texts(t), Error: texts(t)},
+		&Limit{Limit: "turns", Max: 3, Used: 4, Set: texts(t)},
+		&Error{Code: texts(t), Error: texts(t)},
+		&LoopEnd{Reason: ReasonLimit, Text: texts(t), Usage: usage(t), Limit: "turns", Denied: n, Error: &Error{Code: "x", Error: texts(t)}},
+	}
+}
+
+// TestBodiesRoundTrip holds the encoding by hand against the decoding.
+func TestBodiesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, b := range bodies(t) {
+			e := Event{Seq: 1, Body: b}
+			e.Encode()
+			if !json.Valid(e.Data) || strings.ContainsAny(string(e.Data), "\n\r") {
+				t.Fatalf("%s: not one line of JSON: %s", e.Type, e.Data)
+			}
+			got, err := (&Event{Seq: 1, V: e.V, Type: e.Type, Data: e.Data}).Decode()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", e.Type, err, e.Data)
+			}
+			if diff := cmp.Diff(b, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("%s: %s\n%s", e.Type, diff, e.Data)
+			}
+		}
+	})
+}
+
+func TestEventLine(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	for _, c := range []struct {
+		name string
+		ev   Event
+		want string
+	}{
+		{"stored", Event{V: 1, Seq: 7, Session: "s", Loop: "l", Turn: 2, Agent: "a", Depth: 1, Chain: "c", Time: at, Body: &TurnStart{}},
+			`{"v":1,"seq":7,"session":"s","loop":"l","turn":2,"agent_id":"a","depth":1,"chainId":"c","time":"2026-01-02T03:04:05.000006Z","type":"turn.start","data":{}}`},
+		{"delta", Event{Session: "s", Time: at, Body: &Delta{Message: "m", Attempt: 1, Text: "hi\n"}},
+			`{"type":"delta","session":"s","message":"m","attempt":1,"offset":0,"text":"hi\n"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := string(c.ev.AppendJSON(nil)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestUnknownTypesSurvive(t *testing.T) {
+	for _, e := range []Event{
+		{Seq: 1, V: 1, Type: "moon.phase", Data: []byte(`{"full":true}`)},
+		{Seq: 1, V: version + 1, Type: "message", Data: []byte(`{"new":1}`)},
+	} {
+		b, err := e.Decode()
+		raw, ok := b.(*Raw)
+		if err != nil || !ok || string(raw.AppendJSON(nil)) != string(e.Data) || raw.Type() != e.Type {
+			t.Errorf("%s: %v, %v", e.Type, b, err)
+		}
+		if err := NewState(Key{"t", "s"}).Apply(&e); err != nil {
+			t.Errorf("%s: does not fold: %v", e.Type, err)
+		}
+	}
+}
+
+// FuzzDecode feeds a store's bytes: whatever they are, decoding and folding end
+// in an error at worst.
+func FuzzDecode(f *testing.F) {
+	for _, b := range []Body{&Prompt{Parts: []message.Part{message.Text{Text: "x"}}}, &Message{ID: "m", Role: message.Tool, Calls: []string{"c"}}, &LoopEnd{}, &ToolAfter{Call: "c"}} {
+		f.Add(b.Type(), b.AppendJSON(nil))
+	}
+	f.Fuzz(func(t *testing.T, typ string, data []byte) {
+		st := NewState(Key{"t", "s"})
+		start := Event{Seq: 1, Loop: "l", Body: &LoopStart{Number: 1}}
+		start.Encode()
+		if err := st.Apply(&start); err != nil {
+			t.Fatal(err)
+		}
+		e := Event{Seq: 2, V: 1, Type: typ, Data: data}
+		if st.Apply(&e) == nil {
+			var sum Summary
+			if err := sum.Apply(&e); err != nil {
+				t.Errorf("the state takes what the summary refuses: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rosterrun/roster/message"
+)
+
+// State is the fold of a stream's events. It is what an engine decides by. It
+// is not safe for concurrent use.
+//
+// Inbound events commute with the owner's events that were decided without
+// knowing them, so an owner may apply its own events before they are committed
+// and inbound ones when it learns of them.
+type State struct {
+	Key  Key
+	Last int64 // the number of the newest event seen
+	Root Session
+}
+
+// Session is one conversation of a stream.
+type Session struct {
+	ID       string
+	Started  bool
+	Profile  string
+	Title    string
+	Messages []*message.Message // the branch that the next request sends
+	Usage    message.Usage
+	Loops    int   // how many have started
+	Loop     *Loop // the open loop; nil between loops
+	LastLoop string
+	Inbox    []Letter  // posts that no message has delivered yet, in order
+	Held     int       // of the inbox, the messages that a cancel or an error left behind
+	Cancel   bool      // the open loop, or the one that would start next, is to end
+	LastUsed time.Time // of the last inbound event
+	Asked    Overrides // of the last prompt that was delivered
+	Signed   Signed    // the newest request
+}
+
+// Signed is how far the chained digest of the requests has come.
+type Signed struct {
+	Renderer, Digest string
+	Messages         int
+}
+
+// Loop is the execution of one prompt that is going on.
+type Loop struct {
+	ID, Agent, Chain string
+	Start            *LoopStart
+	Turn             int
+	Attempt          int    // of the present turn
+	Answer           string // the id of the message that the attempt is for
+	Answered         bool   // the present turn has its message
+	Resumed          int    // how often it was taken up since the last progress
+	Usage            message.Usage
+	Active           time.Duration // time spent working, as far as the log shows
+	Calls            []CallState   // of the last assistant message, until their results are a message
+	Denied           int
+	Text             string // of the last assistant message
+
+	clock time.Time
+}
+
+// CallState is where a tool call stands.
+type CallState struct {
+	message.ToolCall
+	Before *ToolBefore // nil: not started
+	After  *ToolAfter  // nil: not ended
+}
+
+// NewState is the state of a stream without events.
+func NewState(k Key) *State {
+	return &State{Key: k, Root: Session{ID: k.Stream}}
+}
+
+// Apply adds the next event. It is pure: no I/O, no clock. Events of types that
+// it does not know change nothing but Last. Events must come in order; one seen
+// before is refused.
+func (s *State) Apply(e *Event) error {
+	if e.Seq <= s.Last && e.Seq != 0 {
+		return fmt.Errorf("session %s: event %d comes after event %d", s.Key, e.Seq, s.Last)
+	}
+	body, err := e.Decode()
+	if err != nil {
+		return err
+	}
+	if e.Seq != 0 {
+		s.Last = e.Seq
+	}
+	return s.Root.apply(e, body)
+}
+
+func (s *Session) apply(e *Event, body Body) error {
+	if Inbound(e.Type) {
+		s.receive(e, body)
+		return nil
+	}
+	if l := s.Loop; l != nil {
+		l.tick(e)
+	}
+	switch b := body.(type) {
+	case *Start:
+		s.Started, s.Profile, s.Title = true, b.Profile, b.Title
+	case *LoopStart:
+		s.Loops, s.LastLoop = b.Number, e.Loop
+		s.Profile = b.Profile
+		s.Loop = &Loop{ID: e.Loop, Agent: e.Agent, Chain: e.Chain, Start: b, clock: e.Time}
+	case *Message:
+		return s.say(b)
+	case *TurnRequest:
+		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
+	case *Usage:
+		s.Usage = s.Usage.Add(b.Usage)
+	case *LoopEnd:
+		s.Loop, s.Cancel, s.Held = nil, false, 0
+		if b.leavesNotes() {
+			s.Held = s.notes()
+		}
+	}
+	if s.Loop != nil {
+		s.Loop.apply(e, body)
+	}
+	return nil
+}
+
+// tick counts active time: all that passes between two events of the owner,
+// but not what passes before a loop is taken up again.
+func (l *Loop) tick(e *Event) {
+	if e.Type != "loop.resumed" && e.Time.After(l.clock) {
+		l.Active += e.Time.Sub(l.clock)
+	}
+	l.clock = e.Time
+}
+
+func (l *Loop) apply(e *Event, body Body) {
+	switch b := body.(type) {
+	case *LoopResumed:
+		l.Resumed = b.Attempt
+	case *TurnStart:
+		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false
+	case *TurnRequest:
+		l.Attempt, l.Answer = b.Attempt, b.Message
+	case *Usage:
+		l.Usage = l.Usage.Add(b.Usage)
+	case *ToolBefore:
+		if c := l.call(b.Call); c != nil {
+			c.Before = b
+		}
+	case *ToolAfter:
+		if c := l.call(b.Call); c != nil {
+			c.After = b
+			l.Resumed = 0
+		}
+		if b.Outcome == Denied {
+			l.Denied++
+		}
+	}
+}
+
+func (l *Loop) call(id string) *CallState {
+	for i := range l.Calls {
+		if l.Calls[i].ID == id {
+			return &l.Calls[i]
+		}
+	}
+	return nil
+}
+
+// Letter is an inbound message that waits to be delivered.
+type Letter struct {
+	Seq    int64
+	Type   string // prompt, steer or followup
+	Chain  string
+	Parts  []message.Part
+	Prompt *Prompt // of a prompt
+}
+
+func (s *Session) receive(e *Event, body Body) {
+	s.LastUsed = e.Time
+	switch b := body.(type) {
+	case *Prompt:
+		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, b})
+	case *Steer:
+		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, nil})
+	case *Followup:
+		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, nil})
+	case *Cancel:
+		s.Cancel = s.Runnable() // a message that is held waits for the next prompt, which is not meant
+	}
+}
+
+// notes counts the waiting posts that are not prompts.
+func (s *Session) notes() int {
+	n := 0
+	for i := range s.Inbox {
+		if s.Inbox[i].Type != "prompt" {
+			n++
+		}
+	}
+	return n
+}
+
+// Runnable says whether an owner has something to do, as Summary does.
+func (s *Session) Runnable() bool {
+	n := s.notes()
+	return s.Loop != nil || len(s.Inbox) > n || n > s.Held
+}
+
+// Letters returns the waiting posts of one type.
+func (s *Session) Letters(typ string) []Letter {
+	var list []Letter
+	for _, l := range s.Inbox {
+		if l.Type == typ {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// say puts a message at the end of the branch.
+func (s *Session) say(b *Message) error {
+	parts := b.Parts
+	var err error
+	switch {
+	case b.Source != "":
+		parts, err = s.deliver(b.Post)
+	case b.Role == message.Tool && s.Loop != nil:
+		parts, err = s.Loop.results(b.Calls)
+	}
+	if err != nil {
+		return fmt.Errorf("session %s: message %s: %w", s.ID, b.ID, err)
+	}
+	m := &message.Message{ID: b.ID, Parent: b.Parent, Role: b.Role, Parts: parts, Partial: b.Partial}
+	s.Messages = append(s.Messages, m)
+	if l := s.Loop; l != nil && b.Role == message.Assistant {
+		l.Answered, l.Resumed, l.Text = true, 0, m.Text()
+		l.Calls = l.Calls[:0:0]
+		for _, c := range m.Calls() {
+			l.Calls = append(l.Calls, CallState{ToolCall: c})
+		}
+	}
+	return nil
+}
+
+// deliver takes the post with that number out of the inbox.
+func (s *Session) deliver(seq int64) ([]message.Part, error) {
+	for i, l := range s.Inbox {
+		if l.Seq == seq {
+			s.Inbox = slices.Concat(s.Inbox[:i], s.Inbox[i+1:]) // nil when none is left: an idle session is small
+			s.Held = min(s.Held, s.notes())
+			if l.Prompt != nil {
+				s.Asked = l.Prompt.Overrides
+			}
+			return l.Parts, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no post %d to deliver", seq)
+}
+
+// results makes the parts of a tool message and clears the batch.
+func (l *Loop) results(calls []string) ([]message.Part, error) {
+	parts := make([]message.Part, 0, len(calls))
+	for _, id := range calls {
+		c := l.call(id)
+		if c == nil || c.After == nil {
+			return nil, fmt.Errorf("call %s has no end", id)
+		}
+		parts = append(parts, message.ToolResult{
+			Call: id, Name: c.Name, Parts: c.After.Parts, Error: c.After.Outcome != OK,
+		})
+	}
+	l.Calls = nil
+	return parts, nil
+}

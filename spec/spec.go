@@ -1,0 +1,131 @@
+// Package spec holds a fully resolved profile: plain values that the engine
+// runs by, and beside them where each value came from.
+package spec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/source"
+)
+
+// Spec is a resolved profile. It is immutable and shared by all runs of it.
+type Spec struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Revision    string `json:"revision"` // of the profile
+	Mode        string `json:"mode"`     // all, primary or subagent
+
+	Model  Model  `json:"model"`
+	Params Params `json:"params"`
+
+	// Prompt holds the layers of the system prompt in order: persona, profile,
+	// index, memory, environment. Empty layers are left out.
+	Prompt []Layer `json:"prompt"`
+
+	// Tools are the names of the tools that the profile asks for. All says
+	// that it names none, and gets all that its rules allow.
+	Tools    []string `json:"tools"`
+	AllTools bool     `json:"all_tools,omitempty"`
+	// ToolSettings holds the settings of each tool, as JSON objects.
+	ToolSettings map[string]json.RawMessage `json:"tool_settings,omitempty"`
+
+	// Rules are the built-in rules, then those of parents, profile and
+	// overrides; Host caps them.
+	Rules             []permission.Rule `json:"rules"`
+	HostRules         []permission.Rule `json:"host_rules,omitempty"`
+	DefaultPermission permission.Effect `json:"default_permission"`
+
+	Limits        Limits        `json:"limits"`
+	Retry         Retry         `json:"retry"`
+	ToolExecution ToolExecution `json:"tool_execution"`
+	Cache         string        `json:"cache"` // auto, manual or off
+
+	// Workspace is the absolute directory that tools work in.
+	Workspace string `json:"workspace"`
+
+	// Origins says for each native key who set it and whom it overrode.
+	Origins map[string]Trace `json:"-"`
+}
+
+// Model is a resolved model reference.
+type Model struct {
+	Provider string `json:"provider"`
+	ID       string `json:"id"`
+	// ContextWindow and MaxOutput are in tokens; 0: not known.
+	ContextWindow int   `json:"context_window"`
+	MaxOutput     int   `json:"max_output"`
+	Price         Price `json:"price"`
+}
+
+// String gives provider/model-id.
+func (m Model) String() string { return m.Provider + "/" + m.ID }
+
+// Price is in US dollars per million tokens.
+type Price struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
+}
+
+// Params are the sampling parameters; nil and 0 leave the provider's default.
+type Params struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+}
+
+// Layer is one layer of the system prompt. Name is persona, profile, index,
+// memory or environment.
+type Layer struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Limits end a loop. 0 means no limit. Duration counts active time only.
+type Limits struct {
+	Turns    int           `json:"turns"`
+	Tokens   int64         `json:"tokens"`
+	Duration time.Duration `json:"duration_ns"`
+	Cost     float64       `json:"cost"` // US dollars
+	// Set says where each limit was set ("turns" → file:line), for messages.
+	Set map[string]string `json:"set,omitempty"`
+}
+
+// Retry is the policy for model calls that fail: Max further tries, the first
+// after Base, each then Factor times later, at most Cap, with jitter.
+type Retry struct {
+	Max    int           `json:"max"`
+	Base   time.Duration `json:"base_ns"`
+	Factor float64       `json:"factor"`
+	Cap    time.Duration `json:"cap_ns"`
+}
+
+// ToolExecution says how the calls of one turn run: parallel, sequential or
+// batched by Size.
+type ToolExecution struct {
+	Strategy string `json:"strategy"`
+	Size     int    `json:"size,omitempty"`
+}
+
+// Trace says who set a field, and whom it overrode, the nearest last.
+type Trace struct {
+	Origin   source.Origin   `json:"origin"`
+	Overrode []source.Origin `json:"overrides,omitempty"`
+}
+
+// Encode returns the canonical JSON of the spec, without origins, as it is kept
+// in the log, and its digest.
+func (s *Spec) Encode() (data []byte, digest string, err error) {
+	data, err = json.Marshal(s)
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(data)
+	return data, hex.EncodeToString(sum[:]), nil
+}

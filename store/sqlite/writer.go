@@ -1,0 +1,149 @@
+package sqlite
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/rosterrun/roster/session"
+)
+
+// writer is the state of the goroutine that writes. What it remembers of rows
+// is what the open transaction would read; it is forgotten when a transaction
+// fails or another process has written.
+type writer struct {
+	conn  *conn
+	now   func() time.Time
+	known known
+	args  []any // of the last insert, to be used again
+	// version is SQLite's data_version of this connection: it changes when
+	// another connection commits.
+	version int64
+}
+
+// known is the memory of rows. It is bounded: entries are dropped at random.
+type known struct {
+	streams map[session.Key]*stream
+	workers map[string]struct{} // alive
+	blobs   map[blobKey]*blob
+}
+
+const (
+	maxStreams = 2048
+	maxBlobs   = 1024
+	maxWorkers = 64
+)
+
+func newWriter(c *conn, now func() time.Time) *writer {
+	w := &writer{conn: c, now: now}
+	w.forget()
+	return w
+}
+
+func (w *writer) forget() {
+	w.known = known{map[session.Key]*stream{}, map[string]struct{}{}, map[blobKey]*blob{}}
+}
+
+// remember adds an entry to a bounded map.
+func remember[K comparable, V any](m map[K]V, k K, v V, bound int) {
+	if len(m) >= bound {
+		for old := range m {
+			delete(m, old)
+			break
+		}
+	}
+	m[k] = v
+}
+
+// commit runs the ops in one transaction. If that fails, each gets its own, so
+// that one which cannot be stored does not take others with it.
+func (w *writer) commit(batch []*op) {
+	err := w.transact(batch)
+	if err == nil {
+		return
+	}
+	for _, o := range batch {
+		o.err = err
+		if len(batch) > 1 {
+			o.err = nil
+			if err := w.transact([]*op{o}); err != nil {
+				o.err = err
+			}
+		}
+	}
+}
+
+// transact runs the ops in one transaction, unless none of them needs it. It
+// returns an error if nothing was committed.
+func (w *writer) transact(batch []*op) (err error) {
+	if !slices.ContainsFunc(batch, func(o *op) bool { return !o.peek }) {
+		return w.run(batch)
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			w.forget()
+			w.conn.exec("ROLLBACK") // after some errors SQLite has done so itself
+		}
+	}()
+	if err := w.run(batch); err != nil {
+		return err
+	}
+	return w.exec("COMMIT")
+}
+
+// begin waits for other processes. SQLite's own waiting asks too seldom: beside
+// a process that writes all the time, whose pauses are short, it waits in vain.
+func (w *writer) begin() error {
+	for end := time.Now().Add(busyTime); ; {
+		err := w.exec("BEGIN IMMEDIATE")
+		if !isBusy(err) || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(busyPause + rand.N(busyPause))
+	}
+}
+
+func (w *writer) run(batch []*op) error {
+	if err := w.look(); err != nil {
+		return err
+	}
+	for _, o := range batch {
+		o.err = o.run(w)
+		if errors.As(o.err, new(*fault)) {
+			return o.err
+		}
+	}
+	return nil
+}
+
+// look finds out whether another process has written.
+func (w *writer) look() error {
+	v, err := w.number("PRAGMA data_version")
+	if err != nil {
+		return err
+	}
+	if v != w.version {
+		w.version = v
+		w.forget()
+	}
+	return nil
+}
+
+func (w *writer) exec(query string, args ...any) error {
+	if _, err := w.conn.exec(query, args...); err != nil {
+		return &fault{err}
+	}
+	return nil
+}
+
+func (w *writer) number(query string, args ...any) (int64, error) {
+	n, err := w.conn.number(query, args...)
+	if err != nil {
+		return 0, &fault{err}
+	}
+	return n, nil
+}

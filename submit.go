@@ -1,0 +1,182 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/internal/clock"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
+)
+
+// LocalTenant is the tenant, and the user, where nobody has said another.
+const LocalTenant = "local"
+
+// Ask is a prompt for an agent, and Submitted what became of it.
+type (
+	Ask       = host.Ask
+	Submitted = host.Submitted
+)
+
+// Submit stores a prompt, durably, and begins to run it. Profile, model and key
+// are checked first, so that what cannot run is refused before anything is
+// stored.
+func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
+	d, err := a.dispatcher(ctx)
+	if err != nil {
+		return Submitted{}, err
+	}
+	c := clock.From(ctx)
+	k := a.withTenant(ask.Key)
+	if k.Stream == "" {
+		k.Stream = c.ID()
+	} else if ask.Profile == "" {
+		sum, err := a.backend.Summary(ctx, k)
+		if err != nil {
+			return Submitted{}, err
+		}
+		ask.Profile = sum.Profile
+	}
+	over := session.Overrides{Set: ask.Set, Flags: ask.Flags}
+	b, err := a.compile(ctx, ask.Profile, over, ask.Headless)
+	if err != nil {
+		return Submitted{}, err
+	}
+	ask.Parts = utf8Parts(ask.Parts)
+	prompt := &session.Prompt{
+		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
+		Shared: ask.Shared, Headless: ask.Headless, OnDeny: ask.OnDeny,
+	}
+	a.ready.Store(prompt, b)
+	post := session.Post{
+		Idem: ask.Idem, OnlyIdle: ask.OnBusy != "queue",
+		Events: []session.Event{a.inbound(c, k, ask.Chain, prompt)},
+	}
+	posted, err := d.Submit(ctx, k, post)
+	if posted.Lease == nil { // nobody here runs it now
+		a.ready.Delete(prompt)
+	}
+	if ask.OnBusy == "steer" && mayBeSteer(err) {
+		post.OnlyIdle = false
+		post.Events = []session.Event{a.inbound(c, k, ask.Chain, &session.Steer{Parts: ask.Parts})}
+		posted, err = d.Submit(ctx, k, post)
+	}
+	return Submitted{Key: posted.Key, Post: posted.First, Duplicate: posted.Duplicate}, err
+}
+
+// mayBeSteer says that a prompt was refused because the session is running, or
+// that the same call was stored as a steering message before.
+func mayBeSteer(err error) bool {
+	var busy *session.Busy
+	var conflict *session.Conflict
+	return errors.As(err, &busy) || errors.As(err, &conflict)
+}
+
+func (a *App) withTenant(k session.Key) session.Key {
+	if k.Tenant == "" {
+		k.Tenant = LocalTenant
+	}
+	return k
+}
+
+func (a *App) inbound(c clock.Clock, k session.Key, chain string, b session.Body) session.Event {
+	if chain == "" {
+		chain = c.ID()
+	}
+	return session.Event{V: 1, Session: k.Stream, Chain: chain, Time: clock.Stamp(c), Type: b.Type(), Body: b}
+}
+
+// utf8Parts replaces what is not UTF-8 in texts: a prompt may be any bytes, and
+// neither a log nor a provider takes them.
+func utf8Parts(parts []message.Part) []message.Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if t, ok := p.(message.Text); ok {
+			t.Text = strings.ToValidUTF8(t.Text, "\uFFFD")
+			parts[i] = t
+		}
+	}
+	return parts
+}
+
+// Steer gives the running loop a message, which is delivered after the tool
+// calls that have started. To a session that is idle it is a new prompt, which
+// is run at once with Options.Claim, and else with the next prompt or Resume.
+func (a *App) Steer(ctx context.Context, k session.Key, parts []message.Part) error {
+	return a.post(ctx, k, &session.Steer{Parts: utf8Parts(parts)})
+}
+
+// Followup gives the running loop a message for its end.
+func (a *App) Followup(ctx context.Context, k session.Key, parts []message.Part) error {
+	return a.post(ctx, k, &session.Followup{Parts: utf8Parts(parts)})
+}
+
+// Cancel ends the running loop. What was said so far is kept.
+func (a *App) Cancel(ctx context.Context, k session.Key, reason string) error {
+	return a.post(ctx, k, &session.Cancel{Reason: reason})
+}
+
+func (a *App) post(ctx context.Context, k session.Key, b session.Body) error {
+	d, err := a.dispatcher(ctx)
+	if err != nil {
+		return err
+	}
+	k = a.withTenant(k)
+	_, err = d.Submit(ctx, k, session.Post{Events: []session.Event{a.inbound(clock.From(ctx), k, "", b)}})
+	return err
+}
+
+// Resume takes up a session whose worker is gone, also one that is not shared.
+// session.ErrNoWork: there is nothing to do, or somebody is at it.
+func (a *App) Resume(ctx context.Context, k session.Key) error {
+	d, err := a.dispatcher(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Claim(ctx, a.withTenant(k))
+}
+
+// Follow yields the stored events of a session after seq after, and then what
+// comes, in batches. Leaving the range does not end the run.
+func (a *App) Follow(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error] {
+	return func(yield func([]session.Event, error) bool) {
+		d, err := a.dispatcher(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d.Follow(ctx, a.withTenant(k), after)(yield)
+	}
+}
+
+// Watch finds the end of the loop that answers a post, among the events that
+// Follow yields. Follow from before the post.
+type Watch struct {
+	Post int64
+	loop string
+}
+
+// See looks at the next event. It returns the end of the loop, when e is that.
+func (w *Watch) See(e *session.Event) *session.LoopEnd {
+	switch e.Type {
+	case "message":
+		if body, err := e.Decode(); err == nil {
+			if m, ok := body.(*session.Message); ok && m.Post == w.Post {
+				w.loop = e.Loop
+			}
+		}
+	case "loop.end":
+		if w.loop == "" || e.Loop != w.loop {
+			return nil
+		}
+		if body, err := e.Decode(); err == nil {
+			end, _ := body.(*session.LoopEnd)
+			return end
+		}
+	}
+	return nil
+}

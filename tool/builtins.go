@@ -1,0 +1,123 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/rosterrun/roster/model"
+)
+
+// Env is what the built-in tools work in.
+type Env struct {
+	// Root is the workspace, an absolute directory. Relative paths begin here.
+	Root string
+	// StateDir is where roster keeps its own state. No tool reaches into it,
+	// whatever the rules say. Empty: there is none.
+	StateDir string
+	// Protected are further files that say what agents are: doublestar patterns
+	// relative to Root, or absolute paths of files and directories. Writing to
+	// them is judged under permission.Protected too. A directory that holds all
+	// of Root is passed over.
+	Protected []string
+	// Exec starts the exec helper (sandbox.ExecMain): a program and its first
+	// arguments.
+	Exec []string
+	// Hold is passed to the helper (sandbox.Command.Hold); may be nil.
+	Hold *os.File
+	// Environ is what commands get, less what looks like a secret; nil means
+	// os.Environ(). Secrets names further variables that they do not get.
+	Environ, Secrets []string
+	// Settings holds the settings of each tool as a JSON object. Those of tools
+	// that are not built in here are left alone.
+	Settings map[string]json.RawMessage
+	// Ledger remembers what each session has read; nil means a new one. Tool
+	// sets that serve the same sessions share one.
+	Ledger *Ledger
+}
+
+// Builtins makes the tools read, glob, grep, write, edit and bash. An unknown,
+// null or impossible setting is a *SettingError.
+func Builtins(env Env) ([]Tool, error) {
+	w, err := newWorkspace(env)
+	if err != nil {
+		return nil, err
+	}
+	if len(env.Exec) == 0 {
+		return nil, errors.New("built-in tools: Env.Exec is empty, bash needs the exec helper")
+	}
+	readSet, err1 := readSettings(env.Settings["read"])
+	globSet, err2 := globSettings(env.Settings["glob"])
+	grepSet, err3 := grepSettings(env.Settings["grep"])
+	err4 := noSettings("write", env.Settings["write"])
+	err5 := noSettings("edit", env.Settings["edit"])
+	bashSet, err6 := bashSettings(env.Settings["bash"])
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+		return nil, err
+	}
+	environ := env.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	return []Tool{
+		&readTool{w, readSet},
+		&globTool{w, globSet},
+		&grepTool{w, grepSet},
+		&writeTool{w},
+		&editTool{w},
+		&bashTool{w, bashSet, env.Exec, scrub(environ, env.Secrets), env.Hold},
+	}, nil
+}
+
+// Names lists the built-in tools in the order of Builtins.
+func Names() []string { return []string{"read", "glob", "grep", "write", "edit", "bash"} }
+
+func newWorkspace(env Env) (*workspace, error) {
+	root, err := filepath.EvalSymlinks(env.Root)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	if !filepath.IsAbs(root) {
+		return nil, fmt.Errorf("workspace %s: the path must be absolute", env.Root)
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("workspace %s is not a directory", root)
+	}
+	w := &workspace{root: root, protected: protected(), ledger: env.Ledger}
+	if env.StateDir != "" {
+		state, err := realDir(env.StateDir)
+		if err != nil {
+			return nil, fmt.Errorf("state directory: %w", err)
+		}
+		w.state = fold(state)
+	}
+	for _, p := range env.Protected {
+		if filepath.IsAbs(p) {
+			if real, err := realDir(p); err == nil {
+				p = real
+			}
+			if p = fold(filepath.Clean(p)); within(root, p) {
+				continue
+			}
+		}
+		w.protected = append(w.protected, p)
+	}
+	if w.ledger == nil {
+		w.ledger = NewLedger()
+	}
+	return w, nil
+}
+
+// decode reads a call's input, which has passed the schema.
+func decode[T any](c Call) (in T, err error) {
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return in, fmt.Errorf("the input cannot be read: %w", err)
+	}
+	return in, nil
+}
+
+func def(name, description, schema string) *model.ToolDef {
+	return &model.ToolDef{Name: name, Description: description, Schema: []byte(schema)}
+}

@@ -1,0 +1,156 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/permission"
+)
+
+var globDef = def("glob", "Find files by name, the newest first. `*` stays in one directory, `**` goes through any number: "+
+	"`**/*.go` finds all Go files. What .gitignore names is left out.", `{
+  "type": "object",
+  "properties": {
+    "pattern": {"type": "string", "minLength": 1, "description": "Pattern of the path below the directory, with *, **, ?, [a-z] and {a,b}"},
+    "path": {"type": "string", "minLength": 1, "description": "Directory to search, relative to the workspace or absolute; default: the workspace"},
+    "include-ignored": {"type": "boolean", "description": "Also find what .gitignore names"}
+  },
+  "required": ["pattern"],
+  "additionalProperties": false
+}`)
+
+type globTool struct {
+	*workspace
+	globSet
+}
+
+func (t *globTool) Def() *model.ToolDef    { return globDef }
+func (t *globTool) Recovery(Call) Recovery { return Repeat }
+
+type globInput struct {
+	Pattern        string `json:"pattern"`
+	Path           string `json:"path"`
+	IncludeIgnored bool   `json:"include-ignored"`
+}
+
+func (t *globTool) Prepare(ctx context.Context, c Call) (Plan, error) {
+	in, err := decode[globInput](c)
+	if err != nil {
+		return nil, err
+	}
+	names, err := parseGlob("pattern", strings.TrimPrefix(in.Pattern, "./"))
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.prepareSearch("glob", in.Path, c)
+	if err != nil {
+		return nil, err
+	}
+	p.search.all, p.search.links = in.IncludeIgnored, true
+	p.search.match = names.match
+	return &globPlan{p, t.limit}, nil
+}
+
+// searchPlan is a search that is about to begin. It has the directory open; err,
+// if that failed, is told only to one who may know it.
+type searchPlan struct {
+	tool   string
+	search *search
+	single bool // the path is a file, and its directory is open
+	err    error
+}
+
+func (w *workspace) prepareSearch(tool, dir string, c Call) (*searchPlan, error) {
+	if dir == "" {
+		dir = "."
+	}
+	to, err := w.open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &searchPlan{tool: tool, search: &search{workspace: w, permit: c.Permit, root: to}}
+	st, err := to.Lstat()
+	switch {
+	case err != nil:
+		p.err = notFound(to.subject, err)
+	case st.Mode.IsRegular():
+		p.single = true
+	case !st.Mode.IsDir():
+		p.err = notRegular(to.subject, st.Mode)
+	default:
+		p.search.dir, p.err = to.OpenDir()
+	}
+	return p, nil
+}
+
+func (p *searchPlan) Needs() []permission.Query {
+	return reads(p.tool, p.search.root.subject, p.search.root.outside)
+}
+
+func (p *searchPlan) Close() error {
+	var err error
+	if p.search.dir != nil {
+		err = p.search.dir.Close()
+	}
+	return errors.Join(err, p.search.root.Close())
+}
+
+// find runs the search, or judges the one file.
+func (p *searchPlan) find(ctx context.Context) error {
+	if p.err != nil {
+		return p.err
+	}
+	s := p.search
+	s.ctx = ctx
+	if !p.single {
+		return s.run()
+	}
+	st, err := s.root.Lstat()
+	if err != nil {
+		return notFound(s.root.subject, err)
+	}
+	// The file itself is the root: its name below it is empty.
+	s.match = func(string) bool { return true }
+	s.file("", st)
+	return nil
+}
+
+// openFound opens a file that the search found.
+func (p *searchPlan) openFound(f foundFile) (*os.File, error) {
+	if p.single {
+		return p.search.root.Open()
+	}
+	return p.search.dir.Open(f.rel)
+}
+
+type globPlan struct {
+	*searchPlan
+	limit int
+}
+
+func (p *globPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
+	if p.single {
+		return Result{}, fmt.Errorf("%s is a file: give a directory as path", p.search.root.subject)
+	}
+	if err := p.find(ctx); err != nil {
+		return Result{}, err
+	}
+	var b strings.Builder
+	files := p.search.found
+	for _, f := range files[:min(len(files), p.limit)] {
+		b.WriteString(strings.ToValidUTF8(f.subject, "\uFFFD"))
+		b.WriteByte('\n')
+	}
+	if len(files) == 0 {
+		b.WriteString("[no file matches]\n")
+	}
+	if more := len(files) - p.limit; more > 0 {
+		fmt.Fprintf(&b, "[%s left out: only the newest %d are listed, narrow the pattern]\n", count(more, "more match", "more matches"), p.limit)
+	}
+	b.WriteString(p.search.notes())
+	return Text(b.String()), nil
+}

@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	headBytes = 128 << 10 // kept of the beginning of a command's output
+	tailBytes = 128 << 10 // kept of its end
+
+	progressEvery = time.Second
+	progressBytes = 200 // shown of the last line
+)
+
+// output keeps the beginning and the end of what a command writes, in bounded
+// memory. It is written to by one goroutine at a time.
+type output struct {
+	head, tail []byte // tail is a ring once it is full
+	at         int    // where the ring begins
+	cut        int    // bytes that fell out of the middle
+
+	progress func(string)
+	last     time.Time
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	rest := p
+	if room := headBytes - len(o.head); room > 0 {
+		n := min(room, len(rest))
+		o.head, rest = append(o.head, rest[:n]...), rest[n:]
+	}
+	if over := len(rest) - tailBytes; over > 0 {
+		o.cut, rest = o.cut+over, rest[over:]
+	}
+	if room := tailBytes - len(o.tail); room > 0 {
+		n := min(room, len(rest))
+		o.tail, rest = append(o.tail, rest[:n]...), rest[n:]
+	}
+	for len(rest) > 0 {
+		n := copy(o.tail[o.at:], rest)
+		o.cut, rest = o.cut+n, rest[n:]
+		o.at = (o.at + n) % tailBytes
+	}
+	o.show(p)
+	return len(p), nil
+}
+
+// show passes the last line on, now and then.
+func (o *output) show(p []byte) {
+	line := bytes.TrimRight(p, "\r\n")
+	if o.progress == nil || len(line) == 0 || time.Since(o.last) < progressEvery {
+		return
+	}
+	o.last = time.Now()
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	o.progress(strings.ToValidUTF8(string(line[:min(len(line), progressBytes)]), ""))
+}
+
+// text is what was kept, as valid UTF-8, with what was cut said in its place,
+// and end on a line of its own.
+func (o *output) text(end string) string {
+	var b strings.Builder
+	if o.cut == 0 {
+		whole := append(append([]byte{}, o.head...), o.tail...)
+		b.WriteString(strings.ToValidUTF8(string(whole), "\uFFFD"))
+	} else {
+		tail := string(o.tail[o.at:]) + string(o.tail[:o.at])
+		b.WriteString(strings.ToValidUTF8(string(o.head), ""))
+		fmt.Fprintf(&b, "\n[%d bytes cut]\n", o.cut)
+		b.WriteString(strings.ToValidUTF8(tail, ""))
+	}
+	text := b.String()
+	switch {
+	case end == "" && text == "":
+		return "[no output]"
+	case end != "" && text != "" && !strings.HasSuffix(text, "\n"):
+		text += "\n"
+	}
+	return text + end
+}

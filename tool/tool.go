@@ -1,0 +1,71 @@
+// Package tool is what an agent can do: the contract of a tool, and the
+// built-in tools.
+package tool
+
+import (
+	"context"
+
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/session"
+)
+
+// Tool is one thing that an agent can do. It is safe for concurrent use.
+type Tool interface {
+	// Def describes the tool. It returns the same pointer every time.
+	Def() *model.ToolDef
+	// Prepare binds the input, which has passed the schema, without any side
+	// effect. What it opened is what the plan's Run uses, so that check and use
+	// see the same file. An error is told to the model.
+	Prepare(ctx context.Context, c Call) (Plan, error)
+}
+
+// Plan is a call that is ready to be judged and run. Close is called exactly
+// once, also after a denial.
+type Plan interface {
+	// Needs lists what the call must be permitted to do. An empty list denies.
+	Needs() []permission.Query
+	// Run does it. The error is for what the model should know as a failed
+	// call; ctx ends on cancel and on the tool's timeout. progress may be
+	// called with text to show while the tool works.
+	Run(ctx context.Context, progress func(string)) (Result, error)
+	Close() error
+}
+
+// Call is one call of a tool. ID survives a crash and may be passed on as an
+// idempotency key. Input is valid JSON.
+type Call struct {
+	ID      string
+	Key     session.Key
+	Session string
+	Input   []byte
+	// Permit judges what a call comes upon by itself, as grep and glob do
+	// files. nil denies all of it.
+	Permit *permission.Engine
+}
+
+// Result is what the model is told. Parts are Text and Image.
+type Result struct {
+	Parts []message.Part
+	Error bool
+}
+
+// Text makes a result of plain text.
+func Text(s string) Result { return Result{Parts: []message.Part{message.Text{Text: s}}} }
+
+// Recovery says what to do with a call that was started and not seen to end.
+type Recovery uint8
+
+const (
+	Unknown Recovery = iota // tell the model that its outcome is not known
+	Repeat                  // run it again: it has no side effect, or the same one
+	Resume                  // it only waits for something durable: attach again
+)
+
+// Recoverer is a Tool that says more than Unknown.
+type Recoverer interface{ Recovery(Call) Recovery }
+
+// Conflicter is a Tool whose calls may get in each other's way: two calls of a
+// batch with a common key do not run at the same time.
+type Conflicter interface{ Conflicts(Call) []string }

@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/tool/internal/pinned"
+)
+
+var writeDef = def("write", "Write a whole file, new or over an old one; directories on the way are created. "+
+	"It refuses if the file has changed since you read it.", `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "minLength": 1, "description": "File, relative to the workspace or absolute"},
+    "content": {"type": "string", "description": "The whole new content"},
+    "force": {"type": "boolean", "description": "Overwrite even if the file has changed since you read it"}
+  },
+  "required": ["path", "content"],
+  "additionalProperties": false
+}`)
+
+// ChangedError is returned when a file is not as the session has last seen it.
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string {
+	return e.Path + " has changed since you last read it: read it again, or set force to true"
+}
+
+type writeTool struct{ *workspace }
+
+func (t *writeTool) Def() *model.ToolDef       { return writeDef }
+func (t *writeTool) Conflicts(c Call) []string { return t.conflicts(c) }
+
+// conflicts names the file that a call writes to, if it can be told.
+func (w *workspace) conflicts(c Call) []string {
+	in, err := decode[struct {
+		Path string `json:"path"`
+	}](c)
+	if err != nil {
+		return nil
+	}
+	to, err := w.open(in.Path)
+	if err != nil {
+		return nil
+	}
+	defer to.Close()
+	return []string{"file:" + to.Path}
+}
+
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Force   bool   `json:"force"`
+}
+
+func (t *writeTool) Prepare(_ context.Context, c Call) (Plan, error) {
+	in, err := decode[writeInput](c)
+	if err != nil {
+		return nil, err
+	}
+	to, err := t.workspace.open(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &writePlan{to, t.workspace, in, c.Session}, nil
+}
+
+type writePlan struct {
+	*target
+	w       *workspace
+	in      writeInput
+	session string
+}
+
+func (p *writePlan) Needs() []permission.Query { return p.w.writes("write", p.target) }
+
+func (p *writePlan) Run(context.Context, func(string)) (Result, error) {
+	before, err := p.current()
+	if err != nil {
+		return Result{}, err
+	}
+	if !p.in.Force && p.w.ledger.changed(p.session, p.Path, before) {
+		return Result{}, &ChangedError{p.subject}
+	}
+	after, err := p.Replace([]byte(p.in.Content), before.Mode, func() error { return p.unchanged(before) })
+	if err != nil {
+		return Result{}, err
+	}
+	p.w.ledger.note(p.session, p.Path, after)
+	verb := "created"
+	if before != (pinned.Stat{}) {
+		verb = "overwrote"
+	}
+	return Text(fmt.Sprintf("%s %s, %d bytes", verb, p.subject, len(p.in.Content))), nil
+}
+
+// current looks at the file to be written. The zero Stat means that there is
+// none.
+func (t *target) current() (pinned.Stat, error) {
+	st, err := t.Lstat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return pinned.Stat{}, nil
+	}
+	if err == nil && !st.Mode.IsRegular() {
+		err = notRegular(t.subject, st.Mode)
+	}
+	return st, err
+}
+
+// unchanged is the last look before a file is replaced.
+func (t *target) unchanged(before pinned.Stat) error {
+	if now, err := t.current(); err != nil || now != before {
+		return fmt.Errorf("%s was changed by somebody else at this moment, nothing was written: read it again", t.subject)
+	}
+	return nil
+}
