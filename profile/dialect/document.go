@@ -225,7 +225,21 @@ func (d *document) raw(i int) ([]byte, bool) {
 		return nil, false
 	}
 	value, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), []byte(":"))
-	return bytes.TrimRight(value, " \n"), ok
+	return bytes.TrimRight(value, " \n"), ok && indented(value)
+}
+
+// indented says whether the lines of a value below its first one can stand
+// below any key: what else starts a line, such as the "?" of the next key, may
+// not belong to the value.
+func indented(value []byte) bool {
+	first := true
+	for line := range bytes.Lines(value) {
+		if !first && !bytes.ContainsAny(line[:1], " -#\n") {
+			return false
+		}
+		first = false
+	}
+	return true
 }
 
 func isKey(b []byte) bool {
