@@ -29,6 +29,16 @@ type Profile struct {
 	Body     string // Markdown after the frontmatter; the prompt if SystemPrompt is unset
 	BodyAt   source.Origin
 
+	// Extends names the parents as written. Parents are the profiles that the
+	// catalog found for them and for theirs, the weakest first, each once; it
+	// is set only in profiles that come from a catalog.
+	Extends Value[[]string]
+	Parents []*Profile
+
+	// Persona is text that stands before the prompt of every profile of a
+	// folder; only directory profiles have it.
+	Persona Value[string]
+
 	Title, Description, Summary Value[string]
 	Details                     Value[Details]
 	Mode                        Value[string] // all, primary, subagent
@@ -67,10 +77,11 @@ type Details struct {
 
 // Tools is a tool list. All stands for `*`. Names are our names, groups
 // expanded; one may hold a `*`. Written are the items as the file lists them,
-// nil when it has a map or no list.
+// nil when it has a map or no list. Add says that the list is added to what the parents list (`+tools`).
 type Tools struct {
 	Names   []string
 	All     bool
+	Add     bool
 	Written []string
 }
 

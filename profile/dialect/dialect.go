@@ -20,8 +20,16 @@ type Dialect struct {
 	// name that the file claims; it must not be used then.
 	Decode func(*File) ([]*profile.Profile, []profile.Diagnostic)
 	// Encode writes a profile, and a diagnostic for each field that the format
-	// cannot hold.
-	Encode func(*profile.Profile) ([]byte, []profile.Diagnostic)
+	// cannot hold. The first part is the profile's own file; only a format of
+	// several files has more. Nil: the format is only read.
+	Encode func(*profile.Profile) ([]Part, []profile.Diagnostic)
+}
+
+// Part is one file of a written profile. Path is where the format keeps it,
+// below a workspace and with slashes: .claude/agents/reviewer.md.
+type Part struct {
+	Path string
+	Data []byte
 }
 
 // Certainty is how sure Detect is. A format that knows the file by its place
@@ -43,7 +51,12 @@ type File struct {
 	Claimed bool // its source says that the Markdown files in it are profiles
 	Options Options
 
-	doc *document
+	// Beside holds the other files of a format that has several, by their
+	// paths from this file's folder: system_prompt.txt, ../persona.txt.
+	Beside map[string][]byte
+
+	doc  *document
+	root *tree
 }
 
 // Options of decoding.

@@ -34,7 +34,7 @@ func newEncoder(p *profile.Profile, g grammar) *encoder {
 
 // file ends the frontmatter, adds the body and reports every field that is set
 // and was not written.
-func (e *encoder) file() ([]byte, []profile.Diagnostic) {
+func (e *encoder) file(path string) ([]Part, []profile.Diagnostic) {
 	e.buf.WriteString("---\n")
 	e.buf.WriteString(e.p.Body)
 	for _, s := range setKeys(e.p) {
@@ -42,7 +42,7 @@ func (e *encoder) file() ([]byte, []profile.Diagnostic) {
 			e.lose(s.key, s.at, "")
 		}
 	}
-	return e.buf.Bytes(), e.lost
+	return []Part{{Path: path, Data: e.buf.Bytes()}}, e.lost
 }
 
 func (e *encoder) lose(key string, at source.Origin, hint string) {

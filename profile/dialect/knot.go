@@ -71,7 +71,7 @@ func (d *decoder) requireKnot() {
 	}
 }
 
-func encodeKnot(p *profile.Profile) ([]byte, []profile.Diagnostic) {
+func encodeKnot(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := newEncoder(p, grammar{dialect: "knot", grants: true})
 	e.name()
 	e.text("provider", p.Provider)
@@ -79,5 +79,5 @@ func encodeKnot(p *profile.Profile) ([]byte, []profile.Diagnostic) {
 	e.tools()
 	e.text("system-prompt", p.SystemPrompt)
 	e.extras()
-	return e.file()
+	return e.file("rig/profiles/" + p.Name + ".md")
 }

@@ -59,7 +59,7 @@ func decodeOpencode(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	return d.done()
 }
 
-func encodeOpencode(p *profile.Profile) ([]byte, []profile.Diagnostic) {
+func encodeOpencode(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := newEncoder(p, opencodeGrammar())
 	e.name()
 	e.text("description", p.Description)
@@ -76,5 +76,5 @@ func encodeOpencode(p *profile.Profile) ([]byte, []profile.Diagnostic) {
 	e.settings("tool_settings")
 	e.permission()
 	e.extras()
-	return e.file()
+	return e.file(".opencode/agents/" + p.Name + ".md")
 }

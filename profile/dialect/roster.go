@@ -45,8 +45,8 @@ func (d *decoder) wantPrompt() {
 	}
 }
 
-func encodeRoster(p *profile.Profile) ([]byte, []profile.Diagnostic) {
+func encodeRoster(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := newEncoder(p, grammar{dialect: "roster"})
 	e.all()
-	return e.file()
+	return e.file("profiles/" + p.Name + ".md")
 }

@@ -71,10 +71,11 @@ func nonBlank(s string) bool { return strings.TrimSpace(s) == s && s != "" }
 // check encodes, decodes and compares; nothing may be lost.
 func check(t *rapid.T, d dialect.Dialect, path string, p *profile.Profile) {
 	p.Revision = p.ComputeRevision()
-	data, lost := d.Encode(p)
+	parts, lost := d.Encode(p)
 	if len(lost) > 0 {
 		t.Fatalf("lost %v", lost)
 	}
+	data := parts[0].Data
 	ps, ds := d.Decode(&dialect.File{Name: path, Path: path, Data: data})
 	if profile.Refused(ds) {
 		t.Fatalf("refused %v\n%s", ds, data)
@@ -194,7 +195,8 @@ func TestEncodeSaysWhatIsLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.dialect, func(t *testing.T) {
 			d, _ := dialect.ByName(tt.dialect)
-			data, lost := d.Encode(p)
+			parts, lost := d.Encode(p)
+			data := parts[0].Data
 			var keys []string
 			for _, l := range lost {
 				keys = append(keys, l.Key)
@@ -254,10 +256,11 @@ func fuzz(f *testing.F, name, path string, seeds ...string) {
 		if err := profile.CheckName(p.Name); err != nil {
 			t.Fatal(err)
 		}
-		out, lost := d.Encode(p)
+		parts, lost := d.Encode(p)
 		if len(lost) > 0 {
 			return
 		}
+		out := parts[0].Data
 		again, ds := d.Decode(&dialect.File{Name: path, Path: path, Data: out})
 		if profile.Refused(ds) {
 			t.Fatalf("its own writing is refused: %v\n%s", ds, out)

@@ -1,0 +1,49 @@
+package dialect
+
+import (
+	"fmt"
+	"path"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+)
+
+// tree is a file that is one map of keys, without Markdown around it: JSON or
+// YAML. Its nodes have their places in the file.
+type tree struct {
+	root  *yaml.Node // nil when the file could not be parsed
+	diags []profile.Diagnostic
+}
+
+// tree parses the file once. Its limits are those of a frontmatter in depth and
+// those of a file in size. JSON is read as the YAML that it is.
+func (f *File) tree() *tree {
+	if f.root == nil {
+		f.root = parseTree(f.Name, f.Path, f.Data)
+	}
+	return f.root
+}
+
+func parseTree(file, place string, data []byte) *tree {
+	at := source.Origin{File: file, Line: 1, Column: 1}
+	if len(data) > profile.MaxFile {
+		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeTooLarge, at, "",
+			fmt.Sprintf("the file has more than %d bytes", profile.MaxFile), "")}}
+	}
+	switch path.Ext(place) {
+	case ".json", ".yaml", ".yml":
+	default:
+		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", "")}}
+	}
+	d := document{front: profile.Frontmatter{YAML: data, YAMLLine: 1}}
+	root, diag, ok := d.parse(file)
+	if !ok {
+		return &tree{diags: []profile.Diagnostic{diag}}
+	}
+	if root == nil {
+		root = &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1}
+	}
+	return &tree{root: root}
+}
