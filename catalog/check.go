@@ -26,6 +26,10 @@ type FileReport struct {
 	Name        string               `json:"name"`
 	Names       []string             `json:"names,omitempty"`
 	Diagnostics []profile.Diagnostic `json:"diagnostics"`
+
+	// Profiles are what the file holds; those of a refused file have no more
+	// than the names that it claims.
+	Profiles []*profile.Profile `json:"-"`
 }
 
 // Summary counts files, and warnings in all of them.
@@ -78,7 +82,7 @@ func report(files []sourced, path func(sourced) string) *Report {
 	s := newSnapshot(files)
 	r := &Report{Files: make([]FileReport, 0, len(files))}
 	for i, f := range files {
-		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...)}
+		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...), Profiles: f.profiles}
 		for _, p := range f.profiles {
 			fr.Names = append(fr.Names, p.Name)
 		}
