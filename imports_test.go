@@ -56,8 +56,8 @@ var imports = map[string]string{
 	"": "catalog config dispatch engine host internal/clock internal/wire message model model/anthropic model/catalog model/demo " +
 		"model/openaichat model/record model/script profile prompt resolve session spec store/sqlite tool",
 	"host": "dispatch internal/view message profile session",
-	"cmd/roster": " catalog dispatch host internal/render internal/scaffold internal/view message model/catalog " +
-		"profile resolve sandbox session source",
+	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
+		"permission profile profile/dialect resolve sandbox session source",
 
 	"internal/clock":         "",
 	"internal/sse":           "",

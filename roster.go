@@ -35,6 +35,9 @@ type Options struct {
 	State string
 	// Profiles are further folders of profiles. They win over the workspace's.
 	Profiles []string
+	// Headless says that nobody can answer: a profile that asks before it
+	// delegates does not load.
+	Headless bool
 	// Flags are values of scalar keys of roster.yaml, such as "store".
 	Flags map[string]string
 	// Getenv reads the environment; nil: the process's.
@@ -117,7 +120,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 		}
 		further = append(further, abs)
 	}
-	a.catalog = catalog.Open(catalog.Options{Sources: catalog.Standard(cfg.Home, cfg.Dir, further...)})
+	a.catalog = catalog.Open(catalog.Options{Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: o.Headless})
 	return a, ds, nil
 }
 

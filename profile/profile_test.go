@@ -143,39 +143,3 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
-
-func TestRender(t *testing.T) {
-	file := "---\nname: x\ntop_p:\t3\nred: \x1b[31m\nlong: " + strings.Repeat("abcdefghi ", 30) + "\n---\n"
-	d := func(line, column int, message, hint string) profile.Diagnostic {
-		return profile.Diagnose(profile.CodeNotAllowed, source.Origin{File: "a.md", Line: line, Column: column}, "top_p", message, hint)
-	}
-	tests := []struct {
-		name string
-		in   profile.Diagnostic
-		want string
-	}{
-		{"caret below the value", d(3, 8, "top_p is 3", "write 0 to 1"),
-			"a.md:3:8: error P111: top_p is 3\n   3 | top_p: 3\n     |        ^\n     = write 0 to 1\n"},
-		{"control characters are escaped", d(4, 10, "a\x1bb", ""),
-			"a.md:4:10: error P111: a\\u001bb\n   4 | red: \\u001b[31m\n     |               ^\n"},
-		{"a long line is cut around the place", d(5, 150, "m", ""),
-			"a.md:5:150: error P111: m\n   5 | …" + file[strings.Index(file, "long")+99:strings.Index(file, "long")+199] + "…\n     | " + strings.Repeat(" ", 51) + "^\n"},
-		{"past the end of the line", d(2, 99, "m", ""), "a.md:2:99: error P111: m\n   2 | name: x\n     |        ^\n"},
-		{"past the end of the file", d(99, 1, "m", ""), "a.md:99:1: error P111: m\n"},
-		{"no place", d(0, 0, "m", ""), "a.md: error P111: m\n"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var b strings.Builder
-			err := profile.Render(&b, []profile.Diagnostic{tt.in}, func(string) ([]byte, error) { return []byte(file), nil })
-			if err != nil || b.String() != tt.want {
-				t.Errorf("%v\ngot\n%s\nwant\n%s", err, b.String(), tt.want)
-			}
-		})
-	}
-	var b strings.Builder
-	err := profile.Render(&b, []profile.Diagnostic{d(1, 1, "m", "")}, func(string) ([]byte, error) { return nil, fs.ErrNotExist })
-	if err != nil || b.String() != "a.md:1:1: error P111: m\n" {
-		t.Errorf("without the file: %q, %v", b.String(), err)
-	}
-}

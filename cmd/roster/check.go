@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,43 +16,71 @@ import (
 	"github.com/rosterrun/roster/profile"
 )
 
+type checkFlags struct {
+	format   string
+	strict   bool
+	fix      bool
+	headless bool
+}
+
 func (c *cli) checkCommand() *cobra.Command {
-	var format string
-	var strict bool
+	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
 		Short: "Say what is wrong with profiles, and where",
 		Long: `Reads every file that may be a profile, below the given paths or in the whole
 workspace, and reports all problems at once, each with its line. It starts
-nothing and changes nothing.
+nothing and, without --fix, changes nothing.
+
+A file whose YAML is refused for a common slip, such as an unquoted ": ", is
+read as it was meant, with a warning. With --fix that reading is written into
+the file; its comments, order and line ends stay.
 
 Exit codes: 0 clean or warnings, 1 errors (with --strict also warnings), 2 usage.`,
+		Example: "  roster check\n  roster check .claude/agents --fix\n  roster check --format sarif > roster.sarif",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return usagef("--format %s: the formats are text and json", format)
+			if !slices.Contains(formats(), f.format) {
+				return usagef("--format %s: the formats are %s", f.format, strings.Join(formats(), ", "))
 			}
-			c.json = c.json || format == "json"
-			return c.check(args, strict)
+			if c.json && f.format != "text" && f.format != "json" {
+				return usagef("--json and --format %s: take one of the two", f.format)
+			}
+			if c.json {
+				f.format = "json"
+			}
+			c.json = f.format == "json"
+			return c.check(args, f)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "the output `FORMAT`: text or json")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
+	cmd.Flags().StringVar(&f.format, "format", "text", "the output `FORMAT`: "+strings.Join(formats(), ", "))
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail on warnings too")
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "write into the files what was read as it was meant")
+	cmd.Flags().BoolVar(&f.headless, "headless", false, "nobody can answer where the profiles will run: asking before delegation is an error")
 	return cmd
 }
 
-func (c *cli) check(paths []string, strict bool) error {
-	report, root, err := c.checked(paths)
+func formats() []string { return []string{"text", "json", "sarif", "github"} }
+
+func (c *cli) check(paths []string, f checkFlags) error {
+	report, root, err := c.checked(paths, f.headless)
 	if err != nil {
 		return err
 	}
-	if c.json {
-		if err := c.writeJSON(report); err != nil {
+	if f.fix {
+		fixed, err := c.fix(report, root)
+		if err != nil {
 			return err
 		}
-	} else {
-		c.writeReport(report, root)
+		if fixed > 0 {
+			if report, root, err = c.checked(paths, f.headless); err != nil {
+				return err
+			}
+		}
 	}
-	if report.Summary.Refused > 0 || hasErrors(report) || strict && report.Summary.Warnings > 0 {
+	if err := c.writeReport(report, root, f.format); err != nil {
+		return err
+	}
+	if report.Summary.Refused > 0 || hasErrors(report) || f.strict && report.Summary.Warnings > 0 {
 		return exit(exitFailed)
 	}
 	return nil
@@ -59,15 +88,12 @@ func (c *cli) check(paths []string, strict bool) error {
 
 // checked reports on the paths or, without any, on the whole workspace and its
 // configuration. root is the folder that the diagnostics' files are below.
-func (c *cli) checked(paths []string) (report *catalog.Report, root string, err error) {
+func (c *cli) checked(paths []string, headless bool) (report *catalog.Report, root string, err error) {
 	if len(paths) > 0 {
-		report, err = catalog.Open(catalog.Options{}).Check(paths...)
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, profile.IO) {
-			return nil, "", usagef("%s", strings.TrimSuffix(err.Error(), ": "+string(profile.IO)))
-		}
-		return report, "", err
+		report, err = catalog.Open(catalog.Options{Headless: headless}).Check(paths...)
+		return report, "", unusable(err)
 	}
-	app, ds, err := roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv})
+	app, ds, err := roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv, Headless: headless})
 	if refused := (*profile.ParseError)(nil); errors.As(err, &refused) {
 		report = &catalog.Report{Files: []catalog.FileReport{}}
 		addConfig(report, refused.Diagnostics)
@@ -81,6 +107,14 @@ func (c *cli) checked(paths []string) (report *catalog.Report, root string, err 
 		addConfig(report, ds)
 	}
 	return report, app.Dir(), err
+}
+
+// unusable makes a usage error of a path that cannot be read.
+func unusable(err error) error {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, profile.IO) {
+		return usagef("%s", strings.TrimSuffix(err.Error(), ": "+string(profile.IO)))
+	}
+	return err
 }
 
 // addConfig adds the configuration's diagnostics, file by file.
@@ -121,19 +155,31 @@ func hasErrors(r *catalog.Report) bool {
 	return false
 }
 
-func (c *cli) writeReport(r *catalog.Report, root string) {
-	style := c.style(c.stdout.file)
+func (c *cli) writeReport(r *catalog.Report, root, format string) error {
+	var all []profile.Diagnostic
 	for _, f := range r.Files {
-		var lines []string
-		for i := range f.Diagnostics {
-			if lines == nil {
-				lines = fileLines(root, f.Diagnostics[i].File)
-			}
-			render.Diagnostic(c.stdout, style, &f.Diagnostics[i], lines)
+		all = append(all, f.Diagnostics...)
+	}
+	switch format {
+	case "json":
+		return c.writeJSON(r)
+	case "sarif":
+		return render.SARIF(c.stdout, builtFrom().Version, allCodes(), all)
+	case "github":
+		return render.GitHub(c.stdout, all)
+	}
+	style := c.style(c.stdout.file)
+	var file string
+	var lines []string
+	for i := range all {
+		if all[i].File != file {
+			file, lines = all[i].File, fileLines(root, all[i].File)
 		}
+		render.Diagnostic(c.stdout, style, &all[i], lines)
 	}
 	s := r.Summary
 	fmt.Fprintf(c.stdout, "loaded: %d, refused: %d, ignored: %d, warnings: %d\n", s.Loaded, s.Refused, s.Ignored, s.Warnings)
+	return nil
 }
 
 // fileLines reads a file for its excerpts. One that is not to be had has none.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,22 +10,67 @@ import (
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 )
 
-func (c *cli) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the profiles of the workspace",
-		Long:  "Lists the profiles, sorted by name. What did not load is counted; roster check says why.",
-		Args:  exactly(),
-		RunE:  func(*cobra.Command, []string) error { return c.list() },
-	}
+// listFlags choose what is listed. An empty one chooses everything.
+type listFlags struct {
+	dialect, mode, tool, model string
+
+	pattern permission.Pattern // of the model
 }
 
-func (c *cli) list() error {
+func (c *cli) listCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the profiles of the workspace",
+		Long:    "Lists the profiles, sorted by name. What did not load is counted; roster check says why.",
+		Example: "  roster list --dialect claude --tool bash\n  roster list --model 'anthropic/*'",
+		Args:    exactly(),
+		RunE:    func(*cobra.Command, []string) error { return c.list(f) },
+	}
+	cmd.Flags().StringVar(&f.dialect, "dialect", "", "only profiles of this `DIALECT`")
+	cmd.Flags().StringVar(&f.mode, "mode", "", "only profiles of this `MODE`: all, primary or subagent")
+	cmd.Flags().StringVar(&f.tool, "tool", "", "only profiles that name this `TOOL`, or that name none and get all")
+	cmd.Flags().StringVar(&f.model, "model", "", "only profiles whose model fits this `PATTERN`; * stands for any text")
+	return cmd
+}
+
+// check refuses what no profile can have: it would only give an empty list.
+func (f *listFlags) check() error {
+	if _, ok := dialect.ByName(f.dialect); f.dialect != "" && !ok {
+		var names []string
+		for _, d := range dialect.All() {
+			names = append(names, d.Name)
+		}
+		return usagef("--dialect %s: the dialects are %s", f.dialect, strings.Join(names, ", "))
+	}
+	if modes := []string{"all", "primary", "subagent"}; f.mode != "" && !slices.Contains(modes, f.mode) {
+		return usagef("--mode %s: the modes are %s", f.mode, strings.Join(modes, ", "))
+	}
+	var err error
+	if f.pattern, err = permission.ParsePattern(f.model); err != nil {
+		return usagef("--model: %v", err)
+	}
+	return nil
+}
+
+func (f listFlags) want(i view.Item) bool {
+	return (f.dialect == "" || i.Dialect == f.dialect) &&
+		(f.mode == "" || i.Mode == f.mode) &&
+		(f.tool == "" || slices.Contains(i.Tools, f.tool) || slices.Contains(i.Tools, "*")) &&
+		(f.model == "" || f.pattern.Match(i.Model))
+}
+
+func (c *cli) list(f listFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	app, err := c.open(roster.Options{})
 	if err != nil {
 		return err
@@ -34,6 +80,9 @@ func (c *cli) list() error {
 	var rows [][]string
 	for p := range all.List() {
 		i := view.NewItem(p, all.DiagnosticsOf(p))
+		if !f.want(i) {
+			continue
+		}
 		items = append(items, i)
 		rows = append(rows, []string{i.Name, i.Dialect, i.Mode, orDash(i.Model), i.Source.File, i.Description})
 	}
@@ -42,6 +91,8 @@ func (c *cli) list() error {
 	}
 	if len(rows) > 0 {
 		render.Table(c.stdout, c.style(c.stdout.file), []string{"NAME", "DIALECT", "MODE", "MODEL", "FILE", "DESCRIPTION"}, rows)
+	} else if !c.quiet && all.Len() > 0 {
+		fmt.Fprintf(c.stderr, "roster: none of the %d profiles in %s fits\n", all.Len(), app.Dir())
 	} else if !c.quiet {
 		fmt.Fprintf(c.stderr, "roster: no profiles in %s: roster init makes two\n", app.Dir())
 	}

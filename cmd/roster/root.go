@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,8 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 
 	cmd.AddCommand(
 		c.initCommand(), c.runCommand(), c.serveCommand(),
-		c.listCommand(), c.showCommand(), c.explainCommand(), c.checkCommand(),
+		c.listCommand(), c.showCommand(), c.explainCommand(),
+		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(),
 		c.modelsCommand(), c.sessionsCommand(), c.versionCommand(),
 	)
 	return cmd
@@ -102,12 +104,16 @@ func (c *cli) open(o roster.Options) (*roster.App, error) {
 
 // warn says the warnings among the diagnostics; notes are what check is for.
 func (c *cli) warn(ds []profile.Diagnostic) {
-	if c.quiet {
-		return
+	if !c.quiet {
+		c.say(ds, profile.SeverityError, profile.SeverityWarning)
 	}
-	for _, d := range ds {
-		if d.Severity != profile.SeverityNote {
-			render.Diagnostic(c.stderr, c.style(c.stderr), &d, nil)
+}
+
+// say writes the diagnostics of the given severities to stderr.
+func (c *cli) say(ds []profile.Diagnostic, severities ...profile.Severity) {
+	for i := range ds {
+		if slices.Contains(severities, ds[i].Severity) {
+			render.Diagnostic(c.stderr, c.style(c.stderr), &ds[i], nil)
 		}
 	}
 }

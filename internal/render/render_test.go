@@ -17,6 +17,7 @@ func TestSafe(t *testing.T) {
 		"plain":         {"a\tb\nc é 🙂", "a\tb\nc é 🙂"},
 		"escape":        {"\x1b[31mred", `\x1b[31mred`},
 		"return":        {"a\rb", `a\x0db`},
+		"bidirectional": {"a\u202eb", `a\u202eb`},
 		"C1":            {"a\u009bb", `a\x9bb`},
 		"empty":         {"", ""},
 		"not UTF-8":     {"a\xffb", "a\xffb"},

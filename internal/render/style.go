@@ -32,24 +32,29 @@ func (s Style) paint(code, text string) string {
 }
 
 // Safe makes text fit to be shown on a terminal: control characters other than
-// newline and tab are shown escaped, so that what a model or a file says cannot
-// drive the terminal.
+// newline and tab, and those that turn the direction of text, are shown escaped,
+// so that what a model or a file says cannot drive the terminal or hide in it.
 func Safe(text string) string {
 	if strings.IndexFunc(text, unsafeRune) < 0 {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if unsafeRune(r) {
-			fmt.Fprintf(&b, `\x%02x`, r)
-		} else {
+		switch {
+		case !unsafeRune(r):
 			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
-func unsafeRune(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func unsafeRune(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+}
 
 // line makes text one line of at most n runes.
 func line(text string, n int) string {
