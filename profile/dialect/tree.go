@@ -18,7 +18,7 @@ type tree struct {
 }
 
 // tree parses the file once. Its limits are those of a frontmatter in depth and
-// those of a file in size. JSON is read as the YAML that it is.
+// those of a file in size.
 func (f *File) tree() *tree {
 	if f.root == nil {
 		f.root = parseTree(f.Name, f.Path, f.Data)
@@ -33,7 +33,9 @@ func parseTree(file, place string, data []byte) *tree {
 			fmt.Sprintf("the file has more than %d bytes", profile.MaxFile), "")}}
 	}
 	switch path.Ext(place) {
-	case ".json", ".yaml", ".yml":
+	case ".json":
+		return jsonTree(file, data)
+	case ".yaml", ".yml":
 	default:
 		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", "")}}
 	}
@@ -44,6 +46,18 @@ func parseTree(file, place string, data []byte) *tree {
 	}
 	if root == nil {
 		root = &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1}
+	}
+	return &tree{root: root}
+}
+
+func jsonTree(file string, data []byte) *tree {
+	root, diag := parseJSON(file, data)
+	if diag != nil {
+		return &tree{diags: []profile.Diagnostic{*diag}}
+	}
+	if root.Kind != yaml.MappingNode {
+		at := source.Origin{File: file, Line: root.Line, Column: root.Column}
+		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", "")}}
 	}
 	return &tree{root: root}
 }
