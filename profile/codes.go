@@ -44,6 +44,19 @@ const (
 	CodeNotLoaded = "P134"
 	CodeIgnoreBad = "P135"
 	CodeLost      = "P136"
+
+	CodeOnlyRead   = "P143"
+	CodeMiswritten = "P144"
+
+	CodeNoParent     = "P166"
+	CodeCycle        = "P167"
+	CodeBadParent    = "P168"
+	CodeParents      = "P169"
+	CodeShadowedDeny = "P170"
+	CodeAddsToAll    = "P171"
+
+	CodeByHand     = "P176"
+	CodeCannotHold = "P177"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -89,6 +102,16 @@ var codes = [...]Code{
 	{CodeNotLoaded, ProfileNotFound, SeverityError, "No profile has this name."},
 	{CodeIgnoreBad, IO, SeverityWarning, "A .gitignore file could not be read."},
 	{CodeLost, "", SeverityWarning, "A field that the target dialect cannot hold was left out of a conversion."},
+	{CodeNoParent, ProfileNotFound, SeverityError, "The profile extends one that is neither in its source nor in an earlier one."},
+	{CodeCycle, SchemaValidation, SeverityError, "The profile extends itself, by way of the profiles that are named."},
+	{CodeBadParent, SchemaValidation, SeverityError, "The profile extends one that does not load."},
+	{CodeParents, SchemaValidation, SeverityError, "The profile has more parents than a profile may have, those of its parents included."},
+	{CodeShadowedDeny, "", SeverityNote, "A later permission rule covers all that a deny names, so that the deny never decides."},
+	{CodeAddsToAll, "", SeverityNote, "A list is to be added to what parents list, and the profile extends none."},
+	{CodeOnlyRead, InvalidFormat, SeverityError, "The target dialect is only read; no profile can be written in it."},
+	{CodeMiswritten, SchemaValidation, SeverityError, "What was written of a profile is refused by its own dialect, or would not be found as it; nothing is written."},
+	{CodeByHand, InvalidFormat, SeverityError, "The file cannot be changed in place without touching what did not change; it is edited by hand."},
+	{CodeCannotHold, SchemaValidation, SeverityError, "A profile is to be saved with a field that its dialect cannot hold."},
 }
 
 // Codes lists every code in order.
