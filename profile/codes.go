@@ -48,6 +48,16 @@ const (
 	CodeOnlyRead   = "P143"
 	CodeMiswritten = "P144"
 
+	CodeInvalidTOML = "P148"
+	CodeSecret      = "P149"
+	CodeReference   = "P150"
+	CodeNearest     = "P151"
+
+	CodeTargetDefault = "P154"
+	CodeFolderName    = "P155"
+	CodeUserTool      = "P156"
+	CodeNoAgents      = "P157"
+
 	CodeNoParent     = "P166"
 	CodeCycle        = "P167"
 	CodeBadParent    = "P168"
@@ -102,14 +112,22 @@ var codes = [...]Code{
 	{CodeNotLoaded, ProfileNotFound, SeverityError, "No profile has this name."},
 	{CodeIgnoreBad, IO, SeverityWarning, "A .gitignore file could not be read."},
 	{CodeLost, "", SeverityWarning, "A field that the target dialect cannot hold was left out of a conversion."},
+	{CodeOnlyRead, InvalidFormat, SeverityError, "The target dialect is only read; no profile can be written in it."},
+	{CodeMiswritten, SchemaValidation, SeverityError, "What was written of a profile is refused by its own dialect, or would not be found as it; nothing is written."},
+	{CodeInvalidTOML, InvalidFormat, SeverityError, "The file is not valid TOML."},
+	{CodeSecret, "", SeverityWarning, "A key or password is written out in the file. It is neither kept nor shown; name an environment variable instead."},
+	{CodeReference, SchemaValidation, SeverityError, "A reference names nothing in its file."},
+	{CodeNearest, "", SeverityNote, "A value has no equal here; the nearest one is used."},
+	{CodeTargetDefault, "", SeverityWarning, "A field that is not set gets a default of the target dialect in a conversion."},
+	{CodeFolderName, SchemaValidation, SeverityError, "The folder of a directory profile has another name than its id."},
+	{CodeUserTool, "", SeverityWarning, "The file of a workspace's own tool cannot be read as description, input-schema and command; the tool is not there."},
+	{CodeNoAgents, "", SeverityWarning, "The file has a map of agents, and no agent in it."},
 	{CodeNoParent, ProfileNotFound, SeverityError, "The profile extends one that is neither in its source nor in an earlier one."},
 	{CodeCycle, SchemaValidation, SeverityError, "The profile extends itself, by way of the profiles that are named."},
 	{CodeBadParent, SchemaValidation, SeverityError, "The profile extends one that does not load."},
 	{CodeParents, SchemaValidation, SeverityError, "The profile has more parents than a profile may have, those of its parents included."},
 	{CodeShadowedDeny, "", SeverityNote, "A later permission rule covers all that a deny names, so that the deny never decides."},
 	{CodeAddsToAll, "", SeverityNote, "A list is to be added to what parents list, and the profile extends none."},
-	{CodeOnlyRead, InvalidFormat, SeverityError, "The target dialect is only read; no profile can be written in it."},
-	{CodeMiswritten, SchemaValidation, SeverityError, "What was written of a profile is refused by its own dialect, or would not be found as it; nothing is written."},
 	{CodeByHand, InvalidFormat, SeverityError, "The file cannot be changed in place without touching what did not change; it is edited by hand."},
 	{CodeCannotHold, SchemaValidation, SeverityError, "A profile is to be saved with a field that its dialect cannot hold."},
 }

@@ -31,9 +31,11 @@ type Profile struct {
 
 	// Extends names the parents as written. Parents are the profiles that the
 	// catalog found for them and for theirs, the weakest first, each once; it
-	// is set only in profiles that come from a catalog.
-	Extends Value[[]string]
-	Parents []*Profile
+	// is set only in profiles that come from a catalog. ExtendsAt has the place
+	// of each name.
+	Extends   Value[[]string]
+	ExtendsAt []source.Origin
+	Parents   []*Profile
 
 	// Persona is text that stands before the prompt of every profile of a
 	// folder; only directory profiles have it.
@@ -60,6 +62,7 @@ type Profile struct {
 	Cache             Value[string]
 	Workspace         Value[string]
 	SubagentTools     Value[[]string]
+	SubagentToolsAdd  bool // `+tools`: added to what the parents list
 	SubagentMaxDepth  Value[int]
 
 	// Extra holds every key that is not acted on, with its position: those
@@ -68,11 +71,13 @@ type Profile struct {
 	Extra []Extra
 }
 
-// Details tell other agents when to delegate.
+// Details tell other agents when to delegate. AddKeyTools says that the key
+// tools are added to those of the parents (`+key-tools`).
 type Details struct {
 	Specialization string   `json:"specialization,omitempty"`
 	WhenToUse      string   `json:"when_to_use,omitempty"`
 	KeyTools       []string `json:"key_tools,omitempty"`
+	AddKeyTools    bool     `json:"-"`
 }
 
 // Tools is a tool list. All stands for `*`. Names are our names, groups

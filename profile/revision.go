@@ -72,6 +72,9 @@ func (p *Profile) ComputeRevision() string {
 
 func (p *Profile) writeIdentity(c *canonical) {
 	c.text("name", p.Name)
+	if p.Extends.Set {
+		c.texts("extends", p.Extends.V)
+	}
 	c.optional("title", p.Title)
 	c.optional("description", p.Description)
 	c.optional("summary", p.Summary)
@@ -79,6 +82,7 @@ func (p *Profile) writeIdentity(c *canonical) {
 		c.text("details", p.Details.V.Specialization)
 		c.text("", p.Details.V.WhenToUse)
 		c.texts("", p.Details.V.KeyTools)
+		c.number("", btoi(p.Details.V.AddKeyTools))
 	}
 	c.optional("mode", p.Mode)
 	if p.Hidden.Set {
@@ -95,12 +99,14 @@ func (p *Profile) writeModel(c *canonical) {
 	c.optional("thinking", p.Thinking)
 	c.optional("system-prompt", p.SystemPrompt)
 	c.optional("subagent-prompt", p.SubagentPrompt)
+	c.optional("persona", p.Persona)
 }
 
 func (p *Profile) writeTools(c *canonical) {
 	if p.Tools.Set {
 		c.number("tools", btoi(p.Tools.V.All))
 		c.texts("", p.Tools.V.Names)
+		c.number("", btoi(p.Tools.V.Add))
 	}
 	for _, s := range p.ToolSettings {
 		c.text("tool-settings", s.Tool)
@@ -120,6 +126,7 @@ func (p *Profile) writeTools(c *canonical) {
 	}
 	if p.SubagentTools.Set {
 		c.texts("subagents.tools", p.SubagentTools.V)
+		c.number("", btoi(p.SubagentToolsAdd))
 	}
 	integer(c, "subagents.max-depth", p.SubagentMaxDepth)
 }

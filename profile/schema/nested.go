@@ -1,0 +1,102 @@
+package schema
+
+// The shapes of larger maps. None is ever written.
+var (
+	toolSettings = dict(
+		Key{Name: "read", Acts: true, Meaning: "reading files", Shape: dict(lineNumbers, limit("2000", "lines of one call"), lineLength)},
+		Key{Name: "grep", Acts: true, Meaning: "searching in files", Shape: dict(lineNumbers, limit("100", "matches of one call"), lineLength)},
+		Key{Name: "glob", Acts: true, Meaning: "searching for files", Shape: dict(limit("1000", "files of one call"))},
+		Key{Name: "bash", Acts: true, Meaning: "shell commands", Shape: dict(timeout("120s"), maxTimeout)},
+		Key{Name: "webfetch", Acts: true, Meaning: "fetching pages", Shape: dict(timeout("30s"), maxTimeout,
+			Key{Name: "max-size", Shape: atLeast1, Acts: true, Default: "5242880", Meaning: "bytes of a page"})},
+	)
+	lineNumbers = Key{Name: "line-numbers", Shape: boolean, Acts: true, Default: "true", Meaning: "lines are numbered"}
+	lineLength  = Key{Name: "max-line-length", Shape: Shape{Kind: Count, Low: 4}, Acts: true, Default: "2000", Meaning: "characters of a line before it is cut"}
+	maxTimeout  = Key{Name: "max-timeout", Shape: duration, Acts: true, Default: "10m", Meaning: "the longest that a call may ask for"}
+
+	permissionShape = effect.or(ruleMap.or(ruleList))
+	ruleMap         = Shape{Kind: Map, Each: ref(effect.or(Shape{Kind: Map, Each: &effect}))}
+	ruleList        = Shape{Kind: List, Each: ref(dict(
+		Key{Name: "tool", Shape: text.filled(), Acts: true, Meaning: "the tool's name; `*` and `?` are wild"},
+		Key{Name: "subject", Shape: text.filled(), Acts: true, Default: "*", Meaning: "a path, command, address or name, with wildcards"},
+		Key{Name: "effect", Shape: effect, Acts: true, Meaning: "what happens"},
+	))}
+
+	server = dict(
+		Key{Name: "command", Shape: text, Meaning: "the program of a server on this machine"},
+		Key{Name: "args", Shape: list, Meaning: "its arguments"},
+		Key{Name: "env", Shape: texts, Meaning: "variables that it gets"},
+		Key{Name: "url", Shape: text, Meaning: "the address of a server elsewhere"},
+		Key{Name: "headers", Shape: texts, Meaning: "headers that it is sent"},
+		Key{Name: "timeout", Shape: duration, Meaning: "the longest that a call may take"},
+		Key{Name: "trust-annotations", Shape: boolean, Default: "false", Meaning: "what it says of its tools' safety counts"},
+	)
+
+	hookShape = dict(hook("before-tool", "before a tool call; it may change or deny it"), hook("after-tool", "after a tool call"),
+		hook("before-turn", "before a model call"), hook("after-turn", "after a model call and its tools"),
+		hook("before-loop", "before the first turn"), hook("after-loop", "after the last turn"),
+		hook("on-message", "at each message"), hook("on-permission", "when a call has to be asked for"))
+	hooks = Shape{Kind: List, Each: ref(dict(
+		Key{Name: "command", Shape: text, Meaning: "the command that is run"},
+		Key{Name: "url", Shape: text, Meaning: "or the address that is called"},
+		Key{Name: "match", Shape: text, Meaning: "only for tools that match"},
+		Key{Name: "timeout", Shape: duration, Meaning: "the longest that it may take"},
+	))}
+
+	contextShape = dict(
+		Key{Name: "window", Shape: atLeast1, Default: "the model's", Meaning: "tokens that a request may have"},
+		Key{Name: "reserve", Shape: Shape{Kind: Count}, Meaning: "tokens of it that are kept free for the answer"},
+		Key{Name: "compact-at", Shape: fraction, Default: "0.85", Meaning: "the share of the window at which it is compacted"},
+		Key{Name: "keep-first", Shape: Shape{Kind: Count}, Default: "2", Meaning: "turns at the start that stay"},
+		Key{Name: "keep-recent", Shape: Shape{Kind: Count}, Default: "10", Meaning: "turns at the end that stay"},
+		Key{Name: "strategy", Shape: word("summary", "prune", "none"), Default: "summary", Meaning: "what becomes of the others"},
+		Key{Name: "summariser", Shape: text, Meaning: "the profile that writes the summary"},
+		Key{Name: "providers", Shape: list, Meaning: "what adds to each request"},
+	)
+
+	planning = boolean.or(dict(
+		Key{Name: "enabled", Shape: boolean, Default: "true", Meaning: "on, with the rest of this map"},
+		Key{Name: "mandatory", Shape: boolean, Default: "false", Meaning: "simple requests are planned too"},
+		Key{Name: "analysis", Shape: boolean, Default: "true", Meaning: "the call that says what the task is"},
+		Key{Name: "review", Shape: boolean, Default: "false", Meaning: "the call that looks for faults in the plan"},
+		Key{Name: "plan", Shape: boolean, Default: "true", Meaning: "the call that writes the plan"},
+	))
+	habitShape = dict(
+		Key{Name: "planning", Shape: planning, Default: "false", Meaning: "the same as the key `planning`"},
+		habit("planning-reflect", "false", "the plan is reviewed when its analysis asks for it"),
+		habit("iteration-budget", "true", "the model is told how many turns are left"),
+		Key{Name: "goal-anchoring", Default: "true", Meaning: "the goal is said again from time to time", Shape: boolean.or(dict(
+			habit("enabled", "true", "on, with the rest of this map"),
+			Key{Name: "interval", Shape: atLeast1, Default: "5", Meaning: "every so many turns"},
+		))},
+		Key{Name: "anti-stall", Default: "true", Meaning: "a run without progress is nudged, then ended", Shape: boolean.or(dict(
+			habit("enabled", "true", "on, with the rest of this map"),
+			Key{Name: "threshold", Shape: atLeast1, Default: "8", Meaning: "turns without progress"},
+		))},
+		habit("step-validation", "false", "a step counts as done only with how it was checked"),
+		habit("adaptive-replan", "false", "after a failed step the rest of the plan is made anew"),
+		habit("think", "true", "extended thinking, at the level of `thinking`"),
+	)
+
+	block = text.or(dict(
+		Key{Name: "text", Shape: text, Meaning: "the same"},
+		Key{Name: "order", Shape: Shape{Kind: Count}, Meaning: "smaller numbers come first"},
+		Key{Name: "max-length", Shape: atLeast1, Meaning: "characters before it is cut"},
+	))
+)
+
+func ref(s Shape) *Shape { return &s }
+
+func limit(byDefault, of string) Key {
+	return Key{Name: "limit", Shape: atLeast1, Acts: true, Default: byDefault, Meaning: of}
+}
+
+func timeout(byDefault string) Key {
+	return Key{Name: "timeout", Shape: duration, Acts: true, Default: byDefault, Meaning: "how long a call may take when it does not say"}
+}
+
+func hook(name, when string) Key { return Key{Name: name, Shape: hooks, Meaning: when} }
+
+func habit(name, byDefault, meaning string) Key {
+	return Key{Name: name, Shape: boolean, Default: byDefault, Meaning: meaning}
+}
