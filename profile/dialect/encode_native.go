@@ -36,6 +36,7 @@ func setKeys(p *profile.Profile) []setKey {
 	add(p.Thinking.Set, "thinking", p.Thinking.At)
 	add(p.SystemPrompt.Set, "system-prompt", p.SystemPrompt.At)
 	add(p.SubagentPrompt.Set, "subagent-prompt", p.SubagentPrompt.At)
+	add(p.Persona.Set, "persona", p.Persona.At)
 	add(p.Tools.Set, "tools", p.Tools.At)
 	add(len(p.ToolSettings) > 0, "tool-settings", source.Origin{File: p.File})
 	add(len(p.Permission) > 0, "permission", source.Origin{File: p.File})
