@@ -74,6 +74,7 @@ func values() []value {
 		{"temperature", func(s *spec.Spec) any { return optional(s.Params.Temperature) }},
 		{"top-p", func(s *spec.Spec) any { return optional(s.Params.TopP) }},
 		{"max-tokens", func(s *spec.Spec) any { return optional(notZero(s.Params.MaxTokens)) }},
+		{prompt.Persona, func(s *spec.Spec) any { return layer(s, prompt.Persona) }},
 		{"system-prompt", func(s *spec.Spec) any { return layer(s, prompt.Profile) }},
 		{prompt.Environment, func(s *spec.Spec) any { return layer(s, prompt.Environment) }},
 		{"tools", tools},

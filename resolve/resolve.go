@@ -207,6 +207,7 @@ func (r *resolver) prompt() {
 	}
 	trace.Origin = at
 	r.out.Origins["system-prompt"] = trace
+	r.persona()
 	if text != "" {
 		r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Profile, Text: text})
 	}
@@ -214,6 +215,20 @@ func (r *resolver) prompt() {
 	r.ds = append(r.ds, ds...)
 	r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Environment, Text: env})
 	r.set(prompt.Environment, source.Origin{Layer: source.Builtin, File: strings.Join(files, ", ")})
+}
+
+// persona puts the text that stands beside the profile's folder first. It is the
+// profile's own: parents and other layers have none to give.
+func (r *resolver) persona() {
+	at := source.Origin{Layer: source.Builtin}
+	if p := r.in.Profile.Persona; p.Set {
+		at = p.At
+		at.Layer = source.Profile
+		if text := strings.TrimSpace(p.V); text != "" {
+			r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Persona, Text: text})
+		}
+	}
+	r.set(prompt.Persona, at)
 }
 
 // ValueError says that a value of a key cannot be used, where it is written and
