@@ -115,6 +115,27 @@ func roundTrip(t *testing.T, d dialect.Dialect, path string, p *profile.Profile)
 	}
 }
 
+// TestFastCorpus: of real frontmatter, the fast parser reads nearly all, and as
+// the library reads it.
+func TestFastCorpus(t *testing.T) {
+	files, _ := corpus(t)
+	all, fast := 0, 0
+	for name, data := range files {
+		f, ds := profile.Split(name, data)
+		if profile.Refused(ds) {
+			continue
+		}
+		all++
+		if dialect.CheckFast(t, string(f.YAML)) {
+			fast++
+		}
+	}
+	t.Logf("%d of %d", fast, all)
+	if fast < all*95/100 {
+		t.Errorf("fast reads %d of %d, too few to be of use", fast, all)
+	}
+}
+
 // BenchmarkParse decodes the real files that load, from bytes to profile.
 func BenchmarkParse(b *testing.B) {
 	files, _ := corpus(b)
