@@ -73,7 +73,7 @@ func (f *File) document() *document {
 
 // All lists the dialects in the order of detection.
 func All() []Dialect {
-	return []Dialect{opencode(), knot(), roster()}
+	return []Dialect{codex(), opencode(), knot(), roster()}
 }
 
 // ByName finds a dialect.
@@ -89,20 +89,43 @@ func ByName(name string) (Dialect, bool) {
 // Detect finds the dialect of a file. It finds none for a file that is no
 // profile: a skill, a command, a knot, plain text.
 func Detect(f *File) (Dialect, bool) {
-	if isOther(f) {
+	data := isData(f.Path)
+	if !data && isOther(f) {
 		return Dialect{}, false
 	}
 	var best Dialect
 	most := No
 	for _, d := range All() {
+		if data && d.markdown() {
+			continue
+		}
 		if c := d.Detect(f); c > most {
 			best, most = d, c
 		}
 	}
-	if most == No && f.Claimed {
+	if most == No && f.Claimed && !data {
 		return roster(), true
 	}
 	return best, most > No
+}
+
+// isData says whether a file is one map of keys by its suffix: TOML, JSON or
+// YAML. No source claims such files.
+func isData(file string) bool {
+	switch path.Ext(file) {
+	case ".toml", ".json", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+// markdown says whether a dialect's files are Markdown with frontmatter.
+func (d Dialect) markdown() bool {
+	switch d.Name {
+	case "roster", "knot", "opencode", "claude", "copilot", "gemini":
+		return true
+	}
+	return false
 }
 
 // Decode reads one profile from the bytes of a file. file names it in

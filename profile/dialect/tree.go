@@ -10,11 +10,12 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// tree is a file that is one map of keys, without Markdown around it: JSON or
-// YAML. Its nodes have their places in the file.
+// tree is a file that is one map of keys, without Markdown around it: JSON,
+// YAML or TOML. Its nodes have their places in the file.
 type tree struct {
-	root  *yaml.Node // nil when the file could not be parsed
-	diags []profile.Diagnostic
+	root    *yaml.Node // nil when the file could not be parsed
+	remains *yaml.Node // of TOML that could not be parsed: what stands before the error
+	diags   []profile.Diagnostic
 }
 
 // tree parses the file once. Its limits are those of a frontmatter in depth and
@@ -35,6 +36,8 @@ func parseTree(file, place string, data []byte) *tree {
 	switch path.Ext(place) {
 	case ".json":
 		return jsonTree(file, data)
+	case ".toml":
+		return parseTOML(file, data)
 	case ".yaml", ".yml":
 	default:
 		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", "")}}
