@@ -191,7 +191,7 @@ func (d *folder) keepHabits() {
 		m.Content = append(m.Content, str(h.native), d.habitValue(h))
 	}
 	d.keepNative("habits", m, at)
-	phases := mapping()
+	phases := mapping(str("enabled"), scalar(strconv.FormatBool(d.isOn("planning_enabled", false))))
 	phasesAt := at
 	for _, phase := range dirPlanning() {
 		if f, ok := d.habits[phase[0]]; ok {
@@ -199,7 +199,7 @@ func (d *folder) keepHabits() {
 			phasesAt = f.at
 		}
 	}
-	if len(phases.Content) > 0 {
+	if len(phases.Content) > 2 {
 		d.keepNative("planning", phases, phasesAt)
 	}
 	if f, ok := d.habits["subagent_planning_enabled"]; ok {

@@ -126,7 +126,7 @@ func TestDirectoryReadsEveryField(t *testing.T) {
 	wantExtra := map[string]string{
 		"habits": "\n  planning: true\n  planning-reflect: false\n  iteration-budget: true\n  goal-anchoring:\n    interval: 3\n  anti-stall: false\n" +
 			"  step-validation: false\n  adaptive-replan: false\n  think: false",
-		"planning": "\n  mandatory: true\n  review: false", "subagents.planning": " true", "subagents.prompt": " |\n  You help.",
+		"planning": "\n  enabled: true\n  mandatory: true\n  review: false", "subagents.planning": " true", "subagents.prompt": " |\n  You help.",
 		"context_providers": ` ["clock"]`,
 		"user-tools":        "\n  uptime:\n    description: How long\n    input-schema: {type: object}\n    command: uptime",
 	}
@@ -242,13 +242,14 @@ func TestRoundTripDirectory(t *testing.T) {
 			}
 		}
 		on := func(label string) string { return rapid.SampledFrom([]string{"true", "false"}).Draw(t, label) }
+		planning := on("planning")
 		p.Extra = []profile.Extra{
-			{Key: "habits", Known: true, YAML: []byte("\n  planning: " + on("p") + "\n  planning-reflect: false\n  iteration-budget: " + on("b") +
+			{Key: "habits", Known: true, YAML: []byte("\n  planning: " + planning + "\n  planning-reflect: false\n  iteration-budget: " + on("b") +
 				"\n  goal-anchoring:\n    interval: 7\n  anti-stall:\n    enabled: false\n    threshold: 3\n  step-validation: false\n  adaptive-replan: false\n  think: " + on("t"))},
 			{Key: "subagents.planning", Known: true, YAML: []byte(" " + on("s"))},
 		}
 		if rapid.Bool().Draw(t, "more") {
-			p.Extra = append(p.Extra, profile.Extra{Key: "planning", Known: true, YAML: []byte("\n  mandatory: true\n  plan: " + on("plan"))},
+			p.Extra = append(p.Extra, profile.Extra{Key: "planning", Known: true, YAML: []byte("\n  enabled: " + planning + "\n  mandatory: true\n  plan: " + on("plan"))},
 				profile.Extra{Key: "mine", YAML: []byte(` {"a": [1, 2.50, null], "b": "x: y"}`)},
 				profile.Extra{Key: "subagents.prompt", Known: true, YAML: []byte(" |-\n  Help.\n\n  Well.")})
 		}

@@ -26,15 +26,15 @@ type listedTool struct {
 }
 
 func (d *folder) enabledTools(f field) {
-	v, ok := d.names(f)
+	v, ok := d.listedTools(f)
 	if ok {
 		d.p.Tools.Set, d.p.Tools.At = true, f.at
 		d.tools = append(d.tools, v...)
 	}
 }
 
-// names gives the items of a list of tools, with their places.
-func (d *decoder) names(f field) ([]listedTool, bool) {
+// listedTools gives the items of a list of tools, with their places.
+func (d *decoder) listedTools(f field) ([]listedTool, bool) {
 	n := deref(f.node)
 	switch {
 	case isNull(n):
@@ -47,7 +47,7 @@ func (d *decoder) names(f field) ([]listedTool, bool) {
 		}
 		return tools, ok && d.fewTools(f, n, len(items))
 	case n.Kind == yaml.MappingNode:
-		return d.namesOfMap(f)
+		return d.listedOfMap(f)
 	}
 	var tools []listedTool
 	for _, item := range splitTools(n.Value) {
@@ -56,8 +56,8 @@ func (d *decoder) names(f field) ([]listedTool, bool) {
 	return tools, d.fewTools(f, n, len(tools))
 }
 
-// namesOfMap gives the names that stand for true.
-func (d *decoder) namesOfMap(f field) ([]listedTool, bool) {
+// listedOfMap gives the names that stand for true.
+func (d *decoder) listedOfMap(f field) ([]listedTool, bool) {
 	entries, ok := d.entries(f)
 	var tools []listedTool
 	for _, e := range entries {
@@ -152,7 +152,7 @@ func (d *folder) fromEnabled() {
 		in := d.other(at.File)
 		if n.Kind == yaml.ScalarNode {
 			in.wrongType(field{written: "enabled.json"}, n, "a list of tools, or a map of tools and true or false")
-		} else if tools, ok := in.names(field{key: "enabled", written: "enabled", node: n}); ok {
+		} else if tools, ok := in.listedTools(field{key: "enabled", written: "enabled", node: n}); ok {
 			d.tools = append(d.tools, tools...)
 		}
 		d.ds = append(d.ds, in.ds...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -21,11 +22,12 @@ type folderWriter struct {
 	details object
 	dir     string
 	parts   []Part
+	keys    map[string]bool // that were written once
 }
 
 func encodeDirectory(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	id := strings.ReplaceAll(p.Name, "/", "-")
-	w := &folderWriter{encoder: newEncoder(p, grammar{dialect: "directory"}), dir: "profiles/" + id + "/"}
+	w := &folderWriter{encoder: newEncoder(p, grammar{dialect: "directory"}), dir: "profiles/" + id + "/", keys: map[string]bool{}}
 	if id != p.Name {
 		w.lose("name", p.NameAt, fmt.Sprintf("a folder's name has no slash; the id is %q", id))
 	}
@@ -210,14 +212,17 @@ func (w *folderWriter) habits(x profile.Extra, n *yaml.Node) bool {
 
 func (w *folderWriter) habit(h dirHabit, n *yaml.Node) bool {
 	if on, ok := parseBool(n); ok {
-		w.main.add(h.key, on)
+		w.once(h.key, on)
 		return true
+	}
+	if h.native == "planning" {
+		return w.planning(n)
 	}
 	if n.Kind != yaml.MappingNode || h.number == "" {
 		return false
 	}
 	on := true
-	var number json.RawMessage
+	var number int64
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		var ok bool
 		value := n.Content[i+1]
@@ -225,32 +230,46 @@ func (w *folderWriter) habit(h dirHabit, n *yaml.Node) bool {
 		case "enabled":
 			on, ok = parseBool(value)
 		case h.setting:
-			raw, err := toJSON(value)
-			number, ok = raw, err == nil && value.ShortTag() == "!!int"
+			v, err := strconv.ParseInt(value.Value, 10, 64)
+			number, ok = v, err == nil && v > 0
 		}
 		if !ok {
 			return false
 		}
 	}
-	w.main.add(h.key, on)
-	if number != nil {
-		w.main.raw(h.number, number)
+	w.once(h.key, on)
+	if number > 0 {
+		w.once(h.number, number)
 	}
 	return true
 }
 
+// once writes a key that can be meant twice: planning is a key and a habit.
+func (w *folderWriter) once(key string, v any) {
+	if !w.keys[key] {
+		w.keys[key] = true
+		w.main.add(key, v)
+	}
+}
+
+// planning writes true or false, or a map of the phases.
 func (w *folderWriter) planning(n *yaml.Node) bool {
-	var out [][2]any
+	if on, ok := parseBool(n); ok {
+		w.once("planning_enabled", on)
+		return true
+	}
+	keys := append(dirPlanning(), [2]string{"planning_enabled", "enabled"})
+	var out []func()
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		on, ok := parseBool(n.Content[i+1])
-		at := slices.IndexFunc(dirPlanning(), func(p [2]string) bool { return p[1] == n.Content[i].Value })
+		at := slices.IndexFunc(keys, func(k [2]string) bool { return k[1] == n.Content[i].Value })
 		if at < 0 || !ok {
 			return false
 		}
-		out = append(out, [2]any{dirPlanning()[at][0], on})
+		out = append(out, func() { w.once(keys[at][0], on) })
 	}
-	for _, o := range out {
-		w.main.add(o[0].(string), o[1])
+	for _, write := range out {
+		write()
 	}
 	return n.Kind == yaml.MappingNode
 }
