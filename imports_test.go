@@ -24,7 +24,8 @@ var imports = map[string]string{
 	"spec":             "permission source",
 
 	"profile":         "permission source",
-	"profile/dialect": "permission profile source",
+	"profile/schema":  "",
+	"profile/dialect": "permission profile profile/schema source",
 	"catalog":         "profile profile/dialect source",
 
 	"model":                  "message",

@@ -155,11 +155,16 @@ func durationOrNone(v time.Duration) *yaml.Node {
 // extras writes the keys that are not acted on, if they came from this dialect
 // or are native keys in the native dialect.
 func (e *encoder) extras() {
+	e.extends()
 	var groups []string
 	for _, x := range e.p.Extra {
 		native := e.g.dialect == "roster" && (x.Known || e.p.Dialect == "roster")
 		if !native && e.p.Dialect != e.g.dialect {
 			e.lose(x.Key, x.At, "")
+			continue
+		}
+		if !e.fits(x) {
+			e.lose(x.Key, x.At, "its value has not the form that the key has there")
 			continue
 		}
 		if group, _, ok := strings.Cut(x.Key, "."); ok && isGroup(group) {

@@ -28,6 +28,7 @@ func setKeys(p *profile.Profile) []setKey {
 	add(p.Details.Set, "details", p.Details.At)
 	add(p.Mode.Set, "mode", p.Mode.At)
 	add(p.Hidden.Set, "hidden", p.Hidden.At)
+	add(p.Extends.Set, "extends", p.Extends.At)
 	add(p.Provider.Set, "provider", p.Provider.At)
 	add(p.Model.Set, "model", p.Model.At)
 	add(p.Temperature.Set, "temperature", p.Temperature.At)
@@ -63,6 +64,7 @@ func (e *encoder) all() {
 	e.details()
 	e.text("mode", p.Mode)
 	e.flag("hidden", p.Hidden)
+	e.extends()
 	e.text("provider", p.Provider)
 	e.text("model", p.Model)
 	e.float("temperature", p.Temperature)
@@ -99,7 +101,7 @@ func (e *encoder) details() {
 		pairs = append(pairs, str("when-to-use"), str(d.V.WhenToUse))
 	}
 	if d.V.KeyTools != nil {
-		pairs = append(pairs, str("key-tools"), list(d.V.KeyTools))
+		pairs = append(pairs, str(plus("key-tools", d.V.AddKeyTools)), list(d.V.KeyTools))
 	}
 	e.group("details", pairs...)
 	if !e.wrote["details"] {
@@ -163,7 +165,7 @@ func (e *encoder) toolExecution() {
 func (e *encoder) subagents() {
 	var pairs []*yaml.Node
 	if t := e.p.SubagentTools; t.Set {
-		pairs = append(pairs, str("tools"), list(t.V))
+		pairs = append(pairs, str(plus("tools", e.p.SubagentToolsAdd)), list(t.V))
 	}
 	if m := e.p.SubagentMaxDepth; m.Set {
 		pairs = append(pairs, str("max-depth"), scalar(strconv.Itoa(m.V)))

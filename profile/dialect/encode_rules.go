@@ -35,7 +35,8 @@ func (e *encoder) tools() {
 	if e.listRules == len(e.p.Permission) {
 		e.wrote["permission"] = true
 	}
-	e.node("tools", list(items))
+	e.node(e.listKey("tools"), list(items))
+	e.wrote["tools"] = true
 }
 
 // listed reads a list back: its rules, and whether it names the same tools.
@@ -58,6 +59,10 @@ func sameRule(a, b permission.Rule) bool {
 func (e *encoder) toolMap() {
 	t := e.p.Tools
 	if !t.Set {
+		return
+	}
+	if e.listKey("tools") != "tools" {
+		e.tools()
 		return
 	}
 	n := mapping(str("*"), scalar("false"))

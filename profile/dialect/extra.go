@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/schema"
 )
 
 // maxExpanded bounds the nodes of a value whose aliases are written out.
@@ -23,38 +24,44 @@ func (d *decoder) keep(g grammar, i int, f field) {
 		}
 	}
 	d.kept(f, value, slices.Contains(g.keeps, f.key), func() []string {
-		return slices.Concat(nativeKeys(), inactiveKeys(), g.keeps)
+		return slices.Concat(schema.Names(), g.keeps)
 	})
 }
 
 // keepNested does the same for a key inside a map that is acted on.
-func (d *decoder) keepNested(f field, siblings ...string) {
+func (d *decoder) keepNested(f field) {
 	if value, ok := d.dump(f); ok {
-		prefix := f.key[:strings.LastIndexByte(f.key, '.')+1]
+		in := f.key[:strings.LastIndexByte(f.key, '.')]
 		d.kept(f, value, false, func() []string {
-			for i := range siblings {
-				siblings[i] = prefix + siblings[i]
-			}
-			return slices.Concat(siblings, inactiveKeys())
+			group, _ := schema.Find(in)
+			return below(in, group.Names())
 		})
 	}
 }
 
+func below(in string, names []string) []string {
+	for i := range names {
+		names[i] = in + "." + names[i]
+	}
+	return names
+}
+
 func (d *decoder) kept(f field, value []byte, known bool, candidates func() []string) {
-	native := slices.Contains(inactiveKeys(), f.key)
+	key, native := schema.Find(f.key)
 	switch {
-	case isGuard(f.key):
+	case native && d.strict() && !d.fits(f, &key.Shape): // the diagnostic says so
+	case key.Guard:
 		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
 	case known || native:
 		d.report(profile.CodeInactiveKey, f.at, f.written, fmt.Sprintf("this version does not act on %s; it is kept", f.written), "")
 	default:
 		d.report(profile.CodeUnknownKey, f.at, f.written, fmt.Sprintf("%s is not a known key; it is kept and has no effect", f.written), didYouMean(f.key, candidates()))
 	}
-	key := f.key
+	name := f.key
 	if !known && !native {
-		key = f.written
+		name = f.written
 	}
-	d.p.Extra = append(d.p.Extra, profile.Extra{Key: key, YAML: bytes.Clone(value), Known: known || native, At: f.at})
+	d.p.Extra = append(d.p.Extra, profile.Extra{Key: name, YAML: bytes.Clone(value), Known: known || native, At: f.at})
 }
 
 // dump writes a value anew, with its aliases written out.

@@ -25,8 +25,8 @@ func Keys(file string, root *yaml.Node) (*profile.Profile, []profile.Diagnostic)
 	d.topLevelUnique()
 	g := grammar{}
 	for i, f := range doc.fields {
-		if f.key == "name" {
-			d.report(profile.CodeNotAllowed, f.at, f.written, "a name is a profile's own", "take the key out")
+		if f.key == "name" || f.key == "extends" {
+			d.report(profile.CodeNotAllowed, f.at, f.written, f.written+" is a profile's own", "take the key out")
 			continue
 		}
 		if !d.identity(f) && !d.running(f) && !d.acting(g, f) && !d.nested(f) {

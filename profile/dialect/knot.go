@@ -66,7 +66,7 @@ func (d *decoder) requireKnot() {
 	} else if !ok && strings.TrimSpace(p.Body) == "" {
 		d.report(profile.CodeNoSystemPrompt, top, "system-prompt", "the profile has no system prompt", "write system-prompt: …, or a body")
 	}
-	if !p.Tools.Set { // absent: none
+	if !p.Tools.Set && !p.Extends.Set { // absent: none
 		p.Tools = profile.Value[profile.Tools]{V: profile.Tools{Names: []string{}}, Set: true, At: top}
 	}
 }

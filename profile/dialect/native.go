@@ -9,39 +9,6 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// nativeKeys are the keys that decode acts on, in the order in which they are
-// written.
-func nativeKeys() []string {
-	return []string{
-		"name", "title", "description", "summary", "details", "mode", "hidden",
-		"provider", "model", "temperature", "top-p", "max-tokens", "thinking",
-		"tools", "tool-settings", "permission", "default-permission",
-		"limits", "retry", "tool-execution", "cache", "workspace", "subagents",
-		"subagent-prompt", "system-prompt",
-	}
-}
-
-// inactiveKeys are the native keys that this version keeps and does not act on.
-func inactiveKeys() []string {
-	return []string{
-		"extends", "fallbacks", "prompt", "skills", "mcp-servers", "openapi", "hooks", "memory",
-		"habits", "context", "session", "model-config", "profile-id", "config-id", "vars",
-		"steering", "follow-up", "permission-mode", "reload", "sandbox", "tool-timeout", "planning",
-		"subagents.planning", "subagents.prompt", "subagents.max-parallel", "subagents.inherit-denies",
-		"limits.final-answer",
-	}
-}
-
-// guards are the inactive keys that would restrict a profile; ignoring one is
-// worth a warning.
-func isGuard(key string) bool {
-	switch key {
-	case "extends", "hooks", "permission-mode", "sandbox", "subagents.inherit-denies":
-		return true
-	}
-	return false
-}
-
 // grammar is what one dialect has of its own, beside the native keys.
 type grammar struct {
 	dialect string
@@ -110,6 +77,8 @@ func (d *decoder) identity(f field) bool {
 		p.Mode = d.oneOf(f, "all", "primary", "subagent")
 	case "hidden":
 		p.Hidden = d.flag(f)
+	case "extends":
+		d.extends(f)
 	default:
 		return false
 	}
@@ -149,6 +118,8 @@ func (d *decoder) acting(g grammar, f field) bool {
 	switch f.key {
 	case "tools":
 		d.tools(g, f)
+	case "+tools":
+		d.addTools(g, f)
 	case "tool-settings":
 		d.toolSettings(f)
 	case "permission":

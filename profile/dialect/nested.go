@@ -25,8 +25,11 @@ func (d *decoder) details(f field) {
 			v.WhenToUse = d.text(s).V
 		case "details.key-tools":
 			v.KeyTools = d.list(s).V
+		case "details.+key-tools":
+			v.KeyTools, v.AddKeyTools = d.list(s).V, true
+			d.adds(s, subs)
 		default:
-			d.keepNested(s, "specialization", "when-to-use", "key-tools")
+			d.keepNested(s)
 		}
 	}
 	if ok && !isNull(f.node) {
@@ -57,7 +60,7 @@ func (d *decoder) limits(f field) {
 		case s.key == "limits.cost":
 			l.Cost = d.number(s, 0.000001, 1e9)
 		default:
-			d.keepNested(s, "turns", "tokens", "duration", "cost")
+			d.keepNested(s)
 		}
 	}
 }
@@ -76,7 +79,7 @@ func (d *decoder) retry(f field) {
 		case "retry.cap":
 			r.Cap = d.duration(s)
 		default:
-			d.keepNested(s, "max", "base", "factor", "cap")
+			d.keepNested(s)
 		}
 	}
 }
@@ -95,7 +98,7 @@ func (d *decoder) toolExecution(f field) {
 			case "tool-execution.size":
 				v.Size = int(d.count(s, 1).V)
 			default:
-				d.keepNested(s, "strategy", "size")
+				d.keepNested(s)
 			}
 		}
 	}
@@ -113,20 +116,30 @@ func (d *decoder) subagents(f field) {
 	for _, s := range subs {
 		switch s.key {
 		case "subagents.tools":
-			if v, rules := d.toolList(s); v.Set {
-				d.p.SubagentTools = set(v.V.Names, s)
-				if v.V.All {
-					d.p.SubagentTools.V = []string{"*"}
-				}
-				if len(rules) > 0 {
-					d.report(profile.CodeNotAllowed, d.at(s.node), s.written, "subagents.tools takes names without arguments", "put rules under permission")
-				}
-			}
+			d.subagentTools(s)
+		case "subagents.+tools":
+			d.subagentTools(s)
+			d.p.SubagentToolsAdd = d.p.SubagentTools.Set
+			d.adds(s, subs)
 		case "subagents.max-depth":
 			d.p.SubagentMaxDepth = asInt(d.count(s, 0))
 		default:
-			d.keepNested(s, "tools", "max-depth")
+			d.keepNested(s)
 		}
+	}
+}
+
+func (d *decoder) subagentTools(f field) {
+	v, rules := d.toolList(f)
+	if !v.Set {
+		return
+	}
+	d.p.SubagentTools = set(v.V.Names, f)
+	if v.V.All {
+		d.p.SubagentTools.V = []string{"*"}
+	}
+	if len(rules) > 0 {
+		d.report(profile.CodeNotAllowed, d.at(f.node), f.written, f.written+" takes names without arguments", "put rules under permission")
 	}
 }
 

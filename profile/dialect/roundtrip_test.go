@@ -20,7 +20,7 @@ func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 // same compares what two profiles say, not where.
 func same(a, b *profile.Profile) string {
-	return cmp.Diff(a, b, cmpopts.IgnoreTypes(source.Origin{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(profile.Profile{}, "File", "Dialect"),
+	return cmp.Diff(a, b, cmpopts.IgnoreTypes(source.Origin{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(profile.Profile{}, "File", "Dialect", "ExtendsAt"),
 		cmpopts.IgnoreFields(profile.Tools{}, "Written"), cmpopts.SortSlices(func(a, b profile.Extra) bool { return a.Key < b.Key }))
 }
 
@@ -116,14 +116,18 @@ func anyProfile(t *rapid.T) *profile.Profile {
 		},
 		ToolExecution: maybe(t, "execution", rapid.SampledFrom([]profile.ToolExecution{{Strategy: "parallel"}, {Strategy: "batched", Size: 3}})),
 		Cache:         maybe(t, "cache", word("auto", "off")), Workspace: maybe(t, "workspace", anyText),
-		SubagentTools: maybe(t, "subagents.tools", rapid.SampledFrom([][]string{{}, {"read", "x"}, {"*"}})), SubagentMaxDepth: maybe(t, "depth", rapid.IntRange(0, 5)),
+		Extends: maybe(t, "extends", rapid.SampledFrom([][]string{{}, {"base"}, {"team/base", "b.1"}})), SubagentTools: maybe(t, "subagents.tools", rapid.SampledFrom([][]string{{}, {"read", "x"}, {"*"}})), SubagentMaxDepth: maybe(t, "depth", rapid.IntRange(0, 5)),
+	}
+	if rapid.Bool().Draw(t, "add") {
+		p.Tools.V.Add, p.SubagentToolsAdd, p.Details.V.AddKeyTools = p.Tools.Set, p.SubagentTools.Set, p.Details.V.KeyTools != nil
 	}
 	if rapid.Bool().Draw(t, "settings") {
 		p.ToolSettings = []profile.Setting{{Tool: "read", JSON: []byte(`{"limit":3,"line-numbers":false}`)}, {Tool: "bash", JSON: []byte(`{"timeout":"1m30s"}`)}}
 	}
 	if rapid.Bool().Draw(t, "extra") {
 		p.Extra = []profile.Extra{
-			{Key: "habits", YAML: []byte("\n  planning: true # yes\n  think: [a, b]"), Known: true},
+			{Key: "habits", YAML: []byte("\n  planning: true # yes\n  anti-stall: {threshold: 3}"), Known: true},
+			{Key: "+skills", YAML: []byte(" [a, b]"), Known: true},
 			{Key: "my_key", YAML: []byte(" |\n  text\n\n  more")},
 		}
 	}
