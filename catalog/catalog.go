@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,12 +28,17 @@ type Options struct {
 	Sources []Source
 	// Headless makes profiles that ask before they delegate an error.
 	Headless bool
+	// KeepLastGood serves what a file said when it last loaded, in this
+	// process, while it does not load. Its errors are among the diagnostics
+	// all the same.
+	KeepLastGood bool
 }
 
 // Catalog is safe for concurrent use. It starts nothing and keeps nothing open.
 type Catalog struct {
-	opts dialect.Options
-	seed maphash.Seed
+	opts     dialect.Options
+	keepGood bool
+	seed     maphash.Seed
 
 	calls atomic.Int64 // of Snapshot
 
@@ -40,7 +46,7 @@ type Catalog struct {
 	served  int64 // the calls that the last look answers
 	sources []Source
 	now     func() time.Time
-	looks   []look // what tells that nothing changed since the last look; nil: nothing does
+	visits  []visit // for each source
 	cache   map[cacheKey]*entry
 	changed bool // the cache holds other files than last shows
 	last    *Snapshot
@@ -48,13 +54,17 @@ type Catalog struct {
 
 // Open makes a catalog. It reads nothing yet.
 func Open(o Options) *Catalog {
-	return &Catalog{
-		opts:    dialect.Options{Headless: o.Headless},
-		seed:    maphash.MakeSeed(),
-		sources: append([]Source(nil), o.Sources...),
-		now:     time.Now,
-		cache:   map[cacheKey]*entry{},
+	c := &Catalog{
+		opts:     dialect.Options{Headless: o.Headless},
+		keepGood: o.KeepLastGood,
+		seed:     maphash.MakeSeed(),
+		now:      time.Now,
+		cache:    map[cacheKey]*entry{},
 	}
+	for _, s := range o.Sources {
+		c.add(s)
+	}
+	return c
 }
 
 // AddDir adds a folder as the last source. One that does not exist is empty; a
@@ -74,18 +84,21 @@ func (c *Catalog) AddDir(dir string) error {
 // AddFile adds one file as the last source. The error is a *profile.LoadError
 // when it does not load; then nothing is added.
 func (c *Catalog) AddFile(file string) error {
-	root, err := os.OpenRoot(filepath.Dir(file))
+	s := Source{Path: filepath.Clean(file), Claimed: true}.settled()
+	if _, err := os.Stat(file); err != nil {
+		return ioError(file, err)
+	}
+	w, err := walk(s, false)
+	defer w.close()
 	if err != nil {
 		return ioError(file, err)
 	}
-	defer root.Close()
-	data, err := read(root, filepath.Base(file), nil)
-	if err != nil {
-		return ioError(file, err)
-	}
-	s := Source{Path: filepath.Clean(file), Claimed: true}
-	if err := loadError(parse(s, found{claimed: true}, data, c.opts)); err != nil {
-		return err
+	for _, f := range w.out {
+		j := job{src: s, file: f, walk: w}
+		j.load(nil, c.seed, c.opts)
+		if err := loadError(j.entry.result); err != nil {
+			return err
+		}
 	}
 	c.add(s)
 	return nil
@@ -98,31 +111,60 @@ func (c *Catalog) AddString(name, text string) error { return c.AddBytes(name, [
 // AddBytes is like AddString. It keeps a copy of data.
 func (c *Catalog) AddBytes(name string, data []byte) error {
 	s := Source{Name: name, Data: append([]byte(nil), data...), Claimed: true}
-	if err := loadError(parse(s, found{claimed: true}, s.Data, c.opts)); err != nil {
+	if err := loadError(parse(s, found{claimed: true}, s.Data, nil, c.opts)); err != nil {
 		return err
 	}
 	c.add(s)
 	return nil
 }
 
-// Paths lists the files and folders that the sources are read from, absolute.
+// Paths lists the files and folders that the sources are read from, absolute;
+// of a folder that is only searched, what was found in it at the last look.
 func (c *Catalog) Paths() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []string
-	for _, s := range c.sources {
-		if path, err := filepath.Abs(s.Path); err == nil && s.Path != "" {
+	for i, s := range c.sources {
+		path, err := filepath.Abs(s.Path)
+		switch {
+		case err != nil || s.Path == "":
+		case s.search:
+			for _, key := range c.visits[i].files {
+				out = append(out, filepath.Join(path, filepath.Dir(key.rel)))
+			}
+		case len(s.only) > 0:
+			for _, pattern := range s.only {
+				out = append(out, below(path, pattern)...)
+			}
+		default:
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
+// below gives what a pattern matches in a folder now; one without a wildcard
+// matches also what is not there.
+func below(dir, pattern string) []string {
+	if !strings.Contains(pattern, "*") {
+		return []string{filepath.Join(dir, pattern)}
+	}
+	names, err := fs.Glob(os.DirFS(dir), pattern)
+	if err != nil { // a bad pattern only
+		return nil
+	}
+	for i := range names {
+		names[i] = filepath.Join(dir, filepath.FromSlash(names[i]))
+	}
+	return names
+}
+
 func (c *Catalog) add(s Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sources = append(c.sources, s)
-	c.served, c.looks = 0, nil
+	c.sources = append(c.sources, s.settled())
+	c.visits = append(c.visits, visit{})
+	c.served, c.changed = 0, true
 }
 
 func ioError(path string, err error) error {
@@ -164,12 +206,13 @@ func (c *Catalog) Snapshot() *Snapshot {
 		return c.last // of a look that began after this call
 	}
 	c.served = c.calls.Load()
-	if c.looks != nil && !c.changed && c.last != nil && same(c.looks) {
+	stale := c.stale()
+	if c.last != nil && !c.changed && !slices.Contains(stale, true) {
 		return c.last
 	}
-	files := c.refresh(false)
+	files := c.refresh(stale, false)
 	if c.changed || c.last == nil {
-		c.last, c.changed = newSnapshot(files), false
+		c.last, c.changed = newSnapshot(files, c.sources), false
 	}
 	return c.last
 }

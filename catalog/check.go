@@ -46,10 +46,10 @@ type Summary struct {
 func (c *Catalog) Check(paths ...string) (*Report, error) {
 	if len(paths) == 0 {
 		c.mu.Lock()
-		files := c.refresh(true)
 		sources := c.sources
+		files := c.refresh(everything(sources), true)
 		c.mu.Unlock()
-		return report(files, func(f sourced) string {
+		return report(files, sources, func(f sourced) string {
 			if sources[f.source].Path == "" {
 				return Memory
 			}
@@ -67,10 +67,10 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 			return nil, ioError(p, err)
 		}
 		folder[i] = info.IsDir()
-		one.sources = append(one.sources, Source{Path: filepath.Clean(p), Claimed: !info.IsDir()})
+		one.add(Source{Path: filepath.Clean(p), Claimed: !info.IsDir()})
 	}
-	files := one.refresh(true)
-	return report(files, func(f sourced) string {
+	files := one.refresh(everything(one.sources), true)
+	return report(files, one.sources, func(f sourced) string {
 		if folder[f.source] && !filepath.IsAbs(paths[f.source]) {
 			return f.path
 		}
@@ -78,10 +78,26 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 	}), nil
 }
 
-func report(files []sourced, path func(sourced) string) *Report {
-	s := newSnapshot(files)
+// everything says that every source is to be walked.
+func everything(sources []Source) []bool {
+	out := make([]bool, len(sources))
+	for i := range out {
+		out[i] = true
+	}
+	return out
+}
+
+// report makes one record of each file, also when several paths or sources have
+// it.
+func report(files []sourced, sources []Source, path func(sourced) string) *Report {
+	s := newSnapshot(files, sources)
 	r := &Report{Files: make([]FileReport, 0, len(files))}
+	shown := map[string]bool{}
 	for i, f := range files {
+		if f.shown != Memory && len(f.diags) == 0 && shown[f.shown] {
+			continue
+		}
+		shown[f.shown] = true
 		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...), Profiles: f.profiles}
 		for _, p := range f.profiles {
 			fr.Names = append(fr.Names, p.Name)

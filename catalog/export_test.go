@@ -6,4 +6,11 @@ import "time"
 func (c *Catalog) SetNow(now func() time.Time) { c.now = now }
 
 // Telling says whether the next look is at stamps only.
-func (c *Catalog) Telling() bool { return c.looks != nil }
+func (c *Catalog) Telling() bool {
+	for i, v := range c.visits {
+		if c.sources[i].Path != "" && v.looks == nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,12 +1,11 @@
 package catalog
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -47,13 +46,24 @@ type loaded struct {
 // entry is a cached file.
 type entry struct {
 	stamp  stamp
+	parts  []part
 	readAt time.Time
 	sum    uint64
-	result *loaded
+	real   string  // absolute path, links followed; empty in memory
+	result *loaded // nil: the file was gone when it was to be read
+	good   *loaded // what still counts of a file that is refused now
 }
 
-func (e *entry) fresh(s stamp) bool {
-	return e != nil && e.stamp == s && e.readAt.UnixNano()-s.mtime >= int64(racy)
+// fresh says whether the entry is what a file holds.
+func (e *entry) fresh(f found) bool {
+	if e == nil || e.stamp != f.stamp || !slices.Equal(e.parts, f.parts) {
+		return false
+	}
+	last := f.stamp.mtime
+	for _, p := range f.parts {
+		last = max(last, p.stamp.mtime)
+	}
+	return e.readAt.UnixNano()-last >= int64(racy)
 }
 
 // read reads one file, at most one byte more than a profile may have.
@@ -87,7 +97,7 @@ func openRegular(root *os.Root, inRoot string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
+		err = errIrregular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
@@ -96,9 +106,29 @@ func openRegular(root *os.Root, inRoot string) (*os.File, error) {
 	return f, nil
 }
 
+// readParts reads the further files of a directory profile. They are bounded
+// together, for there may be many.
+func readParts(root *os.Root, parts []part) (map[string][]byte, error) {
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	all, left := make(map[string][]byte, len(parts)), profile.MaxFile
+	for _, p := range parts {
+		data, err := read(root, p.inRoot, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.key, bare(err))
+		}
+		if left -= len(data); left < 0 {
+			return nil, fmt.Errorf("%s: the files of the profile have more than %d bytes together", p.key, profile.MaxFile)
+		}
+		all[p.key] = data
+	}
+	return all, nil
+}
+
 // parse makes of a file's bytes what is known about it.
-func parse(src Source, f found, data []byte, opts dialect.Options) *loaded {
-	in := &dialect.File{Name: src.shown(f.rel), Path: src.place(f.rel), Data: data, Claimed: f.claimed, Options: opts}
+func parse(src Source, f found, data []byte, beside map[string][]byte, opts dialect.Options) *loaded {
+	in := &dialect.File{Name: src.shown(f.rel), Path: src.place(f.rel), Data: data, Beside: beside, Claimed: f.claimed, Options: opts}
 	if src.Path == "" {
 		in.Path, in.Claimed = src.Name, true
 	}
@@ -122,16 +152,16 @@ func unread(src Source, f found, err error) *loaded {
 	case f.diag != nil:
 		r.diags = []profile.Diagnostic{*f.diag}
 	case err != nil:
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
-		r.diags = []profile.Diagnostic{profile.Diagnose(profile.CodeIO, source.Origin{File: r.shown}, "", fmt.Sprintf("cannot be read: %v", err), "")}
-		if name := dialect.NameOf(src.place(f.rel)); name != "" {
+		r.diags = []profile.Diagnostic{profile.Diagnose(profile.CodeIO, source.Origin{File: r.shown}, "", fmt.Sprintf("cannot be read: %v", bare(err)), "")}
+	}
+	if !profile.Refused(r.diags) {
+		return r
+	}
+	r.status = Refused
+	if place := src.place(f.rel); isMarkdown(place) {
+		if name := dialect.NameOf(place); name != "" {
 			r.profiles = []*profile.Profile{{Name: name, File: r.shown}}
 		}
-	}
-	if profile.Refused(r.diags) {
-		r.status = Refused
 	}
 	return r
 }
@@ -142,7 +172,7 @@ type job struct {
 	at    int // in the list of files
 	src   Source
 	file  found
-	root  *os.Root
+	walk  *walker
 	old   *entry
 	entry *entry
 }
@@ -169,19 +199,45 @@ func loadAll(jobs []job, workers int, seed maphash.Seed, opts dialect.Options) {
 // load reads one file; when its bytes are those of the old entry, what was made
 // of them stays.
 func (j *job) load(buf []byte, seed maphash.Seed, opts dialect.Options) []byte {
-	e := &entry{stamp: j.file.stamp, readAt: time.Now()}
+	e := &entry{stamp: j.file.stamp, parts: j.file.parts, real: j.walk.path(j.file.inRoot), readAt: time.Now()}
 	j.entry = e
-	data, err := read(j.root, j.file.inRoot, buf)
+	data, err := read(j.walk.root, j.file.inRoot, buf)
+	var beside map[string][]byte
+	if err == nil {
+		buf = data
+		beside, err = readParts(j.walk.root, j.file.parts)
+	}
 	if err != nil {
-		e.result = unread(j.src, j.file, err)
 		e.stamp = stamp{} // try again
+		if !isAbsent(err) {
+			e.result = unread(j.src, j.file, err)
+		}
 		return buf
 	}
-	e.sum = maphash.Bytes(seed, data)
+	e.sum = sum(seed, data, j.file.parts, beside)
 	if j.old != nil && j.old.sum == e.sum && j.old.stamp != (stamp{}) {
 		e.result = j.old.result
-		return data
+		return buf
 	}
-	e.result = parse(j.src, j.file, data, opts)
-	return data
+	e.result = parse(j.src, j.file, data, beside, opts)
+	return buf
+}
+
+// sum tells the contents of files apart.
+func sum(seed maphash.Seed, data []byte, parts []part, beside map[string][]byte) uint64 {
+	if len(parts) == 0 {
+		return maphash.Bytes(seed, data)
+	}
+	var h maphash.Hash
+	h.SetSeed(seed)
+	add := func(b []byte) {
+		maphash.WriteComparable(&h, len(b))
+		h.Write(b)
+	}
+	add(data)
+	for _, p := range parts {
+		add([]byte(p.key))
+		add(beside[p.key])
+	}
+	return h.Sum64()
 }

@@ -22,36 +22,35 @@ func lookAt(path string) look {
 	return look{path, stampOf(info)}
 }
 
+// path is the absolute path of a place below the root.
+func (w *walker) path(inRoot string) string { return filepath.Join(w.real, inRoot) }
+
 // look notes that the walk depends on a path below its root.
 func (w *walker) look(inRoot string) {
-	w.looks = append(w.looks, lookAt(filepath.Join(w.real, inRoot)))
+	w.looks = append(w.looks, lookAt(w.path(inRoot)))
 }
 
-// telling returns what tells a change of anything that the walks saw, or nil if
-// that cannot be told: they followed a link or met something unreadable, or
+// telling returns what tells a change of anything that the walk saw, or nil if
+// that cannot be told: it followed a link or met something unreadable, or
 // something has changed so lately that the next change might leave its stamp.
-func telling(walks []*walker, now time.Time) []look {
-	var all []look
-	for _, w := range walks {
-		if w.untold {
-			return nil
-		}
-		all = append(all, w.looks...)
+func (w *walker) telling(now time.Time) []look {
+	if w.untold {
+		return nil
 	}
-	for _, l := range all {
+	for _, l := range w.looks {
 		if now.UnixNano()-max(l.stamp.mtime, l.stamp.ctime) < int64(racy) {
 			return nil
 		}
 	}
-	return all
+	return w.looks
 }
 
-// same says whether every path is as it was.
+// same says whether every path is as it was. Nothing to look at says no.
 func same(looks []look) bool {
 	for _, l := range looks {
 		if lookAt(l.path) != l {
 			return false
 		}
 	}
-	return true
+	return len(looks) > 0
 }

@@ -8,16 +8,18 @@ import (
 	"strings"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
 )
 
 // Snapshot is one consistent view of all sources. It is immutable.
 type Snapshot struct {
-	files  []sourced
-	fileOf map[*profile.Profile]int
-	byName map[string]*profile.Profile
-	sorted []*profile.Profile
-	broken map[string]*loaded     // names that only refused files claim
-	extra  [][]profile.Diagnostic // for each file, what only the whole catalog shows
+	sources []Source
+	files   []sourced
+	fileOf  map[*profile.Profile]int
+	byName  map[string]*profile.Profile
+	sorted  []*profile.Profile
+	broken  map[string]*loaded     // names that only refused files claim
+	extra   [][]profile.Diagnostic // for each file, what only the whole catalog shows
 }
 
 // owner is who holds a name while the files are gone through.
@@ -26,19 +28,21 @@ type owner struct {
 	file int
 }
 
-func newSnapshot(files []sourced) *Snapshot {
+func newSnapshot(files []sourced, sources []Source) *Snapshot {
 	s := &Snapshot{
-		files:  files,
-		fileOf: make(map[*profile.Profile]int, len(files)),
-		broken: map[string]*loaded{},
-		extra:  make([][]profile.Diagnostic, len(files)),
+		sources: sources,
+		files:   files,
+		fileOf:  make(map[*profile.Profile]int, len(files)),
+		broken:  map[string]*loaded{},
+		extra:   make([][]profile.Diagnostic, len(files)),
 	}
 	owners := make(map[string]owner, len(files))
 	for i, f := range files {
+		s.keepGood(owners, i)
 		for _, p := range f.profiles {
 			s.fileOf[p] = i
 			switch {
-			case p.Name == "":
+			case p.Name == "" || f.keeps(p.Name):
 			case f.status == Loaded:
 				s.claim(owners, p, i)
 			case f.status == Refused:
@@ -58,12 +62,38 @@ func newSnapshot(files []sourced) *Snapshot {
 
 // claim gives a name to a profile that loaded. The last one wins.
 func (s *Snapshot) claim(owners map[string]owner, p *profile.Profile, file int) {
-	if was, ok := owners[p.Name]; ok {
+	if was, ok := owners[p.Name]; ok && !s.sameFile(was.file, file) {
 		s.extra[was.file] = append(s.extra[was.file], profile.Diagnose(profile.CodeShadowed, was.p.NameAt, "name",
 			fmt.Sprintf("%s is also defined in %s, which wins", p.Name, p.NameAt), "rename one of them"))
 	}
 	owners[p.Name] = owner{p, file}
 	delete(s.broken, p.Name)
+}
+
+// sameFile says whether two entries are one file, found in two sources or
+// through a link.
+func (s *Snapshot) sameFile(a, b int) bool {
+	x, y := s.files[a].entry, s.files[b].entry
+	return a != b && x != nil && y != nil && x.real != "" && x.real == y.real
+}
+
+// keepGood claims what a refused file said when it last loaded.
+func (s *Snapshot) keepGood(owners map[string]owner, file int) {
+	f := s.files[file]
+	if f.entry == nil || f.entry.good == nil {
+		return
+	}
+	for _, p := range f.entry.good.profiles {
+		s.fileOf[p] = file
+		s.claim(owners, p, file)
+		s.extra[file] = append(s.extra[file], profile.Diagnose(profile.CodeKeptGood, source.Origin{File: f.shown}, "",
+			fmt.Sprintf("%s is served as the file said it when it last loaded (revision %s)", p.Name, p.Revision), "repair the file, or remove it"))
+	}
+}
+
+// keeps says whether the file, which is refused, still serves a name.
+func (f sourced) keeps(name string) bool {
+	return f.entry != nil && f.entry.good != nil && slices.ContainsFunc(f.entry.good.profiles, func(p *profile.Profile) bool { return p.Name == name })
 }
 
 // withhold keeps a name from earlier sources when a file that claims it does
@@ -120,6 +150,25 @@ func (s *Snapshot) DiagnosticsOf(p *profile.Profile) []profile.Diagnostic {
 		return s.of(i)
 	}
 	return nil
+}
+
+// File is where a profile was read from.
+type File struct {
+	Path   string // absolute, links followed; empty for a source in memory
+	Source Source
+}
+
+// FileOf says where a profile of the snapshot was read from.
+func (s *Snapshot) FileOf(p *profile.Profile) (File, bool) {
+	i, ok := s.fileOf[p]
+	if !ok {
+		return File{}, false
+	}
+	f := File{Source: s.sources[s.files[i].source]}
+	if e := s.files[i].entry; e != nil {
+		f.Path = e.real
+	}
+	return f, true
 }
 
 func (s *Snapshot) of(file int) []profile.Diagnostic {

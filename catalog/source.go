@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ type Source struct {
 	// that does not exist is an empty source.
 	Path string
 	// Root is Path or a folder above it, such as the workspace: no link is
-	// followed out of it, and its .gitignore files count. Empty: Path itself.
+	// followed out of it, its .gitignore files count, and names and formats
+	// are told by the path below it. Empty: Path itself.
 	Root string
 	// Shown is how diagnostics name Path. Empty: as Path is written.
 	Shown string
@@ -27,80 +29,145 @@ type Source struct {
 	// the profile's name.
 	Name string
 	Data []byte
+
+	// only are patterns of path.Match below Path: nothing else there is read.
+	// They are matched at each look, for what they match may come and go.
+	only []string
+	// search says that the source is the directory profiles in the folders
+	// below Path, down to maxSearchDepth, except in those that passed matches.
+	search bool
+	passed []string
+
+	lead, folder string // see settled
 }
 
 // Memory is how diagnostics name a source in memory.
 const Memory = "<memory>"
 
+// configFiles are the agent configurations that stand in a workspace itself.
+var configFiles = [...]string{"agent.toml", "agent.json", "agent.yaml", "agent.yml"}
+
 // sourcesBelow lists the sources below a workspace, or below the user's folder, in
 // order of precedence. Diagnostics show each with its path below dir, after the
 // prefix.
 func sourcesBelow(dir, prefix string) []Source {
-	places := []string{"profiles", "rig/profiles"}
-	places = append(places, otherRigs(dir)...)
-	places = append(places, ".opencode/agent", ".opencode/agents", "agent", "agents")
 	var out []Source
-	for _, p := range places {
+	for _, p := range []string{
+		"profiles", "rig/profiles", "*-rig/profiles", ".opencode/agent", ".opencode/agents", ".claude/agents", ".gemini/agents",
+		".codex/agents", ".github/agents", ".github/chatmodes", "agent", "agents",
+	} {
+		if strings.Contains(p, "*") {
+			out = append(out, Source{Path: dir, Root: dir, Shown: filepath.Join(prefix, "."), Claimed: true, only: []string{p}})
+			continue
+		}
 		p = filepath.FromSlash(p)
 		out = append(out, Source{Path: filepath.Join(dir, p), Root: dir, Shown: filepath.Join(prefix, p), Claimed: true})
 	}
 	return out
 }
 
-// otherRigs lists the profiles of rigs that have another name than rig.
-func otherRigs(dir string) []string {
-	escape := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-	found, err := filepath.Glob(filepath.Join(escape.Replace(dir), "*-rig", "profiles"))
-	if err != nil { // a bad pattern only, and it is escaped
-		return nil
+// ofWorkspace lists the sources that only a workspace has.
+func ofWorkspace(dir string, before []Source) []Source {
+	search := Source{Path: dir, Root: dir, Shown: ".", search: true}
+	for _, s := range before {
+		rel, err := filepath.Rel(dir, s.Path)
+		switch {
+		case len(s.only) > 0:
+			search.passed = append(search.passed, s.only...)
+		case err == nil && filepath.IsLocal(rel):
+			search.passed = append(search.passed, filepath.ToSlash(rel))
+		}
 	}
-	var out []string
-	for _, p := range found {
-		out = append(out, filepath.Base(filepath.Dir(p))+"/profiles")
-	}
-	return out
+	return []Source{search, {Path: dir, Root: dir, Shown: ".", only: configFiles[:]}}
 }
 
 // Standard lists the sources of a workspace in order of precedence: the user's
 // folder, the workspace, further folders of profiles. home may be empty; a
 // further folder that is relative is below the workspace.
 func Standard(home, workspace string, further ...string) []Source {
-	var out []Source
+	var user []Source
 	if home != "" {
-		out = sourcesBelow(home, home)
+		user = sourcesBelow(home, home)
 	}
-	out = append(out, sourcesBelow(workspace, "")...)
+	out := sourcesBelow(workspace, "")
+	var named []Source
 	for _, f := range further {
 		s := Source{Path: f, Shown: f, Claimed: true}
 		if !filepath.IsAbs(f) {
 			s.Path = filepath.Join(workspace, f)
 		}
 		s.Path = filepath.Clean(s.Path)
-		known := slices.IndexFunc(out, func(o Source) bool { return filepath.Clean(o.Path) == s.Path })
-		if known >= 0 { // named again: it wins over what came after it
-			s.Root, s.Shown = out[known].Root, out[known].Shown
-			out = slices.Delete(out, known, known+1)
+		same := func(o Source) bool { return len(o.only) == 0 && filepath.Clean(o.Path) == s.Path }
+		for _, list := range []*[]Source{&user, &out, &named} { // named again: it wins over what came after it
+			if i := slices.IndexFunc(*list, same); i >= 0 {
+				s.Root, s.Shown = (*list)[i].Root, (*list)[i].Shown
+				*list = slices.Delete(*list, i, i+1)
+			}
 		}
-		out = append(out, s)
+		named = append(named, s)
 	}
-	return out
+	out = append(out, ofWorkspace(workspace, slices.Concat(out, named))...)
+	return slices.Concat(user, out, named)
+}
+
+// settled fills in what is told by where the source lies: the folders that
+// stand before the path of a file in it, and the name of the folder that it is,
+// or is in.
+func (s Source) settled() Source {
+	abs, err := filepath.Abs(s.Path)
+	if s.Path == "" || err != nil {
+		return s
+	}
+	s.lead, s.folder = leading(s, abs), filepath.Base(abs)
+	if main, _, _ := dialect.DirectoryParts(); s.folder == main {
+		s.folder = filepath.Base(filepath.Dir(abs))
+	}
+	return s
+}
+
+// leading gives the folders of a source that tell names and formats. Those above
+// the root, or above what was written, are somebody's home and tell nothing.
+func leading(s Source, abs string) string {
+	if s.Root != "" {
+		below, err := filepath.Rel(s.Root, s.Path)
+		switch {
+		case err == nil && below == ".":
+			return ""
+		case err == nil && filepath.IsLocal(below):
+			return filepath.ToSlash(below)
+		}
+	}
+	if written := filepath.ToSlash(filepath.Clean(s.Path)); filepath.IsLocal(s.Path) && hasProfileFolder(written) {
+		return written
+	}
+	base, parent := filepath.Base(abs), filepath.Base(filepath.Dir(abs))
+	switch {
+	case base == ".opencode":
+		return base
+	case !dialect.IsProfileFolder(base):
+		return ""
+	case parent == "rig", strings.HasSuffix(parent, "-rig"), isToolFolder(parent):
+		return path.Join(parent, base)
+	}
+	return base
+}
+
+func hasProfileFolder(p string) bool {
+	return slices.ContainsFunc(strings.Split(p, "/"), dialect.IsProfileFolder)
 }
 
 // place says where a file of the source lies, for detection and for its name:
 // its path below the source, led by the source's own folders when they mean
 // something.
 func (s Source) place(rel string) string {
-	if rel == "" {
-		return dialect.Place(filepath.ToSlash(s.Path))
+	p := path.Join(s.lead, filepath.ToSlash(rel))
+	if rel == "" && s.Root == "" {
+		p = dialect.Place(filepath.ToSlash(s.Path))
 	}
-	base, parent := filepath.Base(s.Path), filepath.Base(filepath.Dir(s.Path))
-	switch {
-	case !dialect.IsProfileFolder(base) && base != ".opencode":
-		return filepath.ToSlash(rel)
-	case parent == ".opencode", parent == "rig", strings.HasSuffix(parent, "-rig"):
-		base = filepath.Join(parent, base)
+	if main, _, _ := dialect.DirectoryParts(); p == main {
+		return path.Join(s.folder, main) // the folder's name is a part of the profile
 	}
-	return filepath.ToSlash(filepath.Join(base, rel))
+	return p
 }
 
 // shown is how diagnostics name a file of the source.

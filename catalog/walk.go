@@ -1,27 +1,22 @@
 package catalog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
 )
 
-const (
-	maxWalkDepth  = 64      // folders below a source
-	maxIgnoreFile = 1 << 20 // bytes of a .gitignore that are read
-)
+// maxWalkDepth is how many folders below a source are read.
+const maxWalkDepth = 64
 
 // found is one file of a source: where to read it and what its stamp is, or why
 // it is not read.
@@ -29,21 +24,39 @@ type found struct {
 	rel     string // below the source; empty for a source that is one file
 	inRoot  string // real path below the walk's root
 	stamp   stamp
+	parts   []part // the other files of a directory profile
 	claimed bool
 	diag    *profile.Diagnostic
-	other   bool // not Markdown
+	other   bool // of a kind that holds no profiles
 }
 
 // walker lists the files of one source.
 type walker struct {
 	src     Source
-	all     bool // other files than Markdown too
+	all     bool // also the files that hold no profiles
 	root    *os.Root
 	real    string          // real path of the root
 	visited map[string]bool // real paths of folders
+	shared  sharing
 	out     []found
 	looks   []look // all that the walk depends on …
 	untold  bool   // … unless it depends on more
+}
+
+// folder is a folder on the walk.
+type folder struct {
+	rel, inRoot string
+	ignoring    *ignoring
+	claimed     bool // its Markdown files are
+	profile     bool // it is a directory profile
+	depth       int
+}
+
+// into is a folder in this one.
+func (f folder) into(name, inRoot string) folder {
+	f.rel, f.inRoot, f.profile = filepath.Join(f.rel, name), inRoot, false
+	f.depth++
+	return f
 }
 
 // walk lists the files of a source on disk, in the order of their paths. The
@@ -77,19 +90,44 @@ func walk(src Source, all bool) (*walker, error) {
 	}
 	inRoot, ok := w.below(start)
 	if !ok {
-		w.leaves("", "")
+		w.leaves("", "the folder is a link that leads out of its workspace and is not followed")
 		return w, nil
 	}
 	if !info.IsDir() {
-		other := all && filepath.Ext(src.Path) != ".md"
-		w.out = append(w.out, found{inRoot: inRoot, stamp: stampOf(info), claimed: true, other: other})
+		w.single(inRoot, info)
 		return w, nil
 	}
-	patterns, ignored := w.above(inRoot)
-	if !ignored {
-		w.dir("", inRoot, patterns, w.src.Claimed && !w.holdsProfileFolders(inRoot), 0)
+	if ignoring, ignored := w.above(inRoot); !ignored {
+		w.start(folder{inRoot: inRoot, ignoring: ignoring, claimed: src.Claimed && !w.holdsProfileFolders(inRoot)})
 	}
 	return w, nil
+}
+
+// start goes through the source's folder in the way of the source.
+func (w *walker) start(f folder) {
+	switch {
+	case w.src.search:
+		w.search(f)
+	case len(w.src.only) > 0:
+		for _, pattern := range w.src.only {
+			w.matching(f, strings.Split(pattern, "/"))
+		}
+	default:
+		w.dir(f)
+	}
+	w.dropParts()
+}
+
+// single is a source that is one file.
+func (w *walker) single(inRoot string, info fs.FileInfo) {
+	f := found{inRoot: inRoot, stamp: stampOf(info), claimed: isMarkdown(inRoot) || !isCandidate(inRoot), other: w.all && !isCandidate(inRoot)}
+	dir := folder{inRoot: filepath.Dir(inRoot)}
+	if main, _, _ := dialect.DirectoryParts(); filepath.Base(inRoot) == main {
+		if entries, err := w.list(dir); err == nil && w.isProfile(entries) {
+			f.parts = w.partsOf(dir)
+		}
+	}
+	w.out = append(w.out, f)
 }
 
 func (w *walker) close() {
@@ -112,65 +150,73 @@ func (w *walker) below(real string) (string, bool) {
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// above reads the .gitignore files from the root down to the source, and says
-// whether they ignore the source itself.
-func (w *walker) above(inRoot string) (patterns []gitignore.Pattern, ignored bool) {
-	if inRoot == "." {
-		return nil, false
-	}
-	segs := split(inRoot)
-	for i := range segs {
-		patterns = append(patterns, w.ignores("", filepath.Join(segs[:i]...))...)
-		if gitignore.NewMatcher(patterns).Match(segs[:i+1], true) {
-			return nil, true
-		}
-	}
-	return patterns, false
-}
-
 func (w *walker) holdsProfileFolders(inRoot string) bool {
 	entries, err := fs.ReadDir(w.root.FS(), filepath.ToSlash(inRoot))
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return e.IsDir() && (dialect.IsProfileFolder(e.Name()) || e.Name() == ".opencode" || e.Name() == "rig")
+		return e.IsDir() && (dialect.IsProfileFolder(e.Name()) || isToolFolder(e.Name()) || e.Name() == "rig")
 	})
 }
 
-func (w *walker) dir(rel, inRoot string, patterns []gitignore.Pattern, claimed bool, depth int) {
-	if w.visited[inRoot] || depth > maxWalkDepth {
-		return
-	}
-	w.visited[inRoot] = true
-	w.look(inRoot)
-	f, err := w.root.Open(inRoot)
-	var entries []fs.DirEntry
-	if err == nil {
-		entries, err = f.ReadDir(-1)
-		f.Close()
+// list gives what is in a folder, by name. One that has gone is empty.
+func (w *walker) list(f folder) ([]fs.DirEntry, error) {
+	w.look(f.inRoot)
+	dir, err := w.root.Open(f.inRoot)
+	if isAbsent(err) {
+		return nil, nil
 	}
 	if err != nil {
-		w.unreadable(rel, err)
+		return nil, err
 	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".gitignore" }) {
-		patterns = slices.Concat(patterns, w.ignores(rel, inRoot))
+	return entries, err
+}
+
+func (w *walker) dir(f folder) {
+	if w.visited[f.inRoot] {
+		return
 	}
-	match := gitignore.NewMatcher(patterns)
-	var below []string
-	if len(patterns) > 0 && inRoot != "." {
-		below = split(inRoot)
+	w.visited[f.inRoot] = true
+	if f.depth > maxWalkDepth {
+		w.diagnose(f.rel, profile.CodeDeepFolder, fmt.Sprintf("the folder is more than %d levels deep and is not read", maxWalkDepth), "move it up")
+		return
 	}
+	entries, err := w.list(f)
+	if err != nil {
+		w.unreadable(f.rel, err)
+	}
+	f.ignoring = w.within(f, entries)
+	f.profile = w.isProfile(entries)
 	for _, e := range entries {
-		if hidden(e.Name()) {
-			continue
+		if !hidden(e.Name()) && !f.ignoring.match(f, e) {
+			w.entry(f, e)
 		}
-		if len(patterns) > 0 && match.Match(append(slices.Clip(below), e.Name()), e.IsDir()) {
-			continue
-		}
-		w.entry(e, filepath.Join(rel, e.Name()), filepath.Join(inRoot, e.Name()), patterns, claimed, depth)
 	}
 }
 
-func (w *walker) entry(e fs.DirEntry, rel, inRoot string, patterns []gitignore.Pattern, claimed bool, depth int) {
+// matching goes to what the segments of a pattern match below a folder.
+func (w *walker) matching(f folder, pattern []string) {
+	entries, err := w.list(f)
+	if err != nil {
+		w.unreadable(f.rel, err)
+	}
+	f.ignoring = w.within(f, entries)
+	for _, e := range entries {
+		ok, err := path.Match(pattern[0], e.Name())
+		switch {
+		case err != nil || !ok || f.ignoring.match(f, e):
+		case len(pattern) == 1:
+			w.entry(f, e)
+		case e.IsDir():
+			w.matching(f.into(e.Name(), filepath.Join(f.inRoot, e.Name())), pattern[1:])
+		}
+	}
+}
+
+// entry is one thing in a folder.
+func (w *walker) entry(dir folder, e fs.DirEntry) {
+	rel, inRoot := filepath.Join(dir.rel, e.Name()), filepath.Join(dir.inRoot, e.Name())
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return // gone since the folder was read
@@ -186,20 +232,30 @@ func (w *walker) entry(e fs.DirEntry, rel, inRoot string, patterns []gitignore.P
 	case err != nil:
 		w.unreadable(rel, err)
 	case info.IsDir():
-		w.dir(rel, inRoot, patterns, claimed, depth+1)
+		w.dir(dir.into(e.Name(), inRoot))
 	case !info.Mode().IsRegular():
-	case strings.HasSuffix(rel, ".md"):
-		f := found{rel: rel, inRoot: inRoot, stamp: stampOf(info), claimed: claimed}
-		w.out = append(w.out, f)
-		w.looks = append(w.looks, look{filepath.Join(w.real, inRoot), f.stamp})
+		if isMarkdown(rel) || dir.profile && isCandidate(rel) {
+			w.unreadable(rel, errIrregular(info.Mode()))
+		}
+	case isCandidate(rel):
+		w.file(dir, found{rel: rel, inRoot: inRoot, stamp: stampOf(info), claimed: dir.claimed && isMarkdown(rel)})
 	case w.all:
-		w.out = append(w.out, found{rel: rel, other: true})
+		w.out = append(w.out, found{rel: rel, inRoot: inRoot, other: true})
 	}
+}
+
+// file notes a file that may hold profiles.
+func (w *walker) file(dir folder, f found) {
+	if main, _, _ := dialect.DirectoryParts(); dir.profile && filepath.Base(f.rel) == main {
+		f.parts = w.partsOf(dir)
+	}
+	w.out = append(w.out, f)
+	w.looks = append(w.looks, look{w.path(f.inRoot), f.stamp})
 }
 
 // follow gives what a link leads to, if that is inside the root.
 func (w *walker) follow(rel, inRoot string) (string, fs.FileInfo, bool) {
-	real, err := filepath.EvalSymlinks(filepath.Join(w.real, inRoot))
+	real, err := filepath.EvalSymlinks(w.path(inRoot))
 	if errors.Is(err, fs.ErrNotExist) {
 		w.leaves(rel, "the link leads to nothing")
 		return "", nil, false
@@ -222,63 +278,61 @@ func (w *walker) follow(rel, inRoot string) (string, fs.FileInfo, bool) {
 }
 
 func (w *walker) leaves(rel, message string) {
-	if message == "" {
-		message = "the folder is a link that leads out of its workspace and is not followed"
-	}
+	w.untold = true
 	w.diagnose(rel, profile.CodeLeaves, message, "copy what it leads to")
 }
 
 func (w *walker) unreadable(rel string, err error) {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	w.diagnose(rel, profile.CodeIO, fmt.Sprintf("cannot be read: %v", err), "")
+	w.untold = true
+	w.diagnose(rel, profile.CodeIO, fmt.Sprintf("cannot be read: %v", bare(err)), "")
 }
 
 func (w *walker) diagnose(rel, code, message, hint string) {
-	w.untold = true
 	d := profile.Diagnose(code, source.Origin{File: w.src.shown(rel)}, "", message, hint)
 	w.out = append(w.out, found{rel: rel, diag: &d})
 }
 
-// ignores reads the patterns of a folder's .gitignore.
-func (w *walker) ignores(rel, inRoot string) []gitignore.Pattern {
-	w.look(filepath.Join(inRoot, ".gitignore"))
-	f, err := openRegular(w.root, filepath.Join(inRoot, ".gitignore"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// bare is an error without the path, which a diagnostic has already.
+func bare(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
 	}
-	var data []byte
-	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(f, maxIgnoreFile))
-		f.Close()
-	}
-	if err != nil {
-		w.diagnose(filepath.Join(rel, ".gitignore"), profile.CodeIgnoreBad, fmt.Sprintf("cannot be read: %v", err), "")
-		return nil
-	}
-	var domain []string
-	if inRoot != "." && inRoot != "" {
-		domain = split(inRoot)
-	}
-	var out []gitignore.Pattern
-	for line := range bytes.Lines(data) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "#") {
-			out = append(out, gitignore.ParsePattern(text, domain))
-		}
-	}
-	return out
+	return err
 }
 
-func split(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
+// errIrregular says what is in the place of a file.
+func errIrregular(mode fs.FileMode) error {
+	kind := "a device"
+	switch {
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Errorf("it is %s, not a regular file", kind)
+}
+
+func isMarkdown(name string) bool { return strings.HasSuffix(name, ".md") }
+
+// isCandidate says whether a file of this name may hold profiles.
+func isCandidate(name string) bool {
+	switch filepath.Ext(name) {
+	case ".md", ".toml", ".json", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
 
 // hidden says whether a name is not read: it starts with a dot, and is not a
 // folder in which some tool keeps its agents.
-func hidden(name string) bool {
+func hidden(name string) bool { return strings.HasPrefix(name, ".") && !isToolFolder(name) }
+
+func isToolFolder(name string) bool {
 	switch name {
 	case ".opencode", ".claude", ".gemini", ".codex", ".github":
-		return false
+		return true
 	}
-	return strings.HasPrefix(name, ".")
+	return false
 }

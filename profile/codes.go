@@ -45,6 +45,12 @@ const (
 	CodeIgnoreBad = "P135"
 	CodeLost      = "P136"
 
+	CodeRepaired   = "P137"
+	CodeTabs       = "P138"
+	CodeUnindented = "P139"
+	CodeAmbiguous  = "P140"
+	CodeNotClosed  = "P141"
+
 	CodeOnlyRead   = "P143"
 	CodeMiswritten = "P144"
 
@@ -57,6 +63,12 @@ const (
 	CodeFolderName    = "P155"
 	CodeUserTool      = "P156"
 	CodeNoAgents      = "P157"
+
+	CodeSearchCut   = "P160"
+	CodeDeepFolder  = "P161"
+	CodeKeptGood    = "P162"
+	CodeIgnoreCut   = "P163"
+	CodeNotSearched = "P164"
 
 	CodeNoParent     = "P166"
 	CodeCycle        = "P167"
@@ -112,6 +124,11 @@ var codes = [...]Code{
 	{CodeNotLoaded, ProfileNotFound, SeverityError, "No profile has this name."},
 	{CodeIgnoreBad, IO, SeverityWarning, "A .gitignore file could not be read."},
 	{CodeLost, "", SeverityWarning, "A field that the target dialect cannot hold was left out of a conversion."},
+	{CodeRepaired, "", SeverityWarning, "A value or a key that YAML refuses as it is written was read as text. Quotes make it YAML."},
+	{CodeTabs, "", SeverityWarning, "Tabs that indent lines, which YAML refuses, were read as spaces."},
+	{CodeUnindented, InvalidYAML, SeverityError, "A line at the left edge of the frontmatter is neither a key nor a comment."},
+	{CodeAmbiguous, InvalidYAML, SeverityError, "A value that YAML refuses could mean more than one thing, so it was not repaired."},
+	{CodeNotClosed, InvalidYAML, SeverityError, "A quote, a bracket or a brace is not closed."},
 	{CodeOnlyRead, InvalidFormat, SeverityError, "The target dialect is only read; no profile can be written in it."},
 	{CodeMiswritten, SchemaValidation, SeverityError, "What was written of a profile is refused by its own dialect, or would not be found as it; nothing is written."},
 	{CodeInvalidTOML, InvalidFormat, SeverityError, "The file is not valid TOML."},
@@ -122,6 +139,11 @@ var codes = [...]Code{
 	{CodeFolderName, SchemaValidation, SeverityError, "The folder of a directory profile has another name than its id."},
 	{CodeUserTool, "", SeverityWarning, "The file of a workspace's own tool cannot be read as description, input-schema and command; the tool is not there."},
 	{CodeNoAgents, "", SeverityWarning, "The file has a map of agents, and no agent in it."},
+	{CodeSearchCut, "", SeverityWarning, "A folder holds more folders or files than are searched for directory profiles; the rest is not looked at."},
+	{CodeDeepFolder, "", SeverityWarning, "A folder lies too many levels below its source and is not read."},
+	{CodeKeptGood, "", SeverityWarning, "A file that loaded before does not load now; what it said before is still served, as catalog.keep-last-good asks."},
+	{CodeIgnoreCut, "", SeverityWarning, "A .gitignore file is too long; only its beginning counts."},
+	{CodeNotSearched, "", SeverityNote, "A folder cannot be listed, so directory profiles in it are not known."},
 	{CodeNoParent, ProfileNotFound, SeverityError, "The profile extends one that is neither in its source nor in an earlier one."},
 	{CodeCycle, SchemaValidation, SeverityError, "The profile extends itself, by way of the profiles that are named."},
 	{CodeBadParent, SchemaValidation, SeverityError, "The profile extends one that does not load."},
