@@ -34,12 +34,12 @@ func (d *decoder) keepNested(f field) {
 		in := f.key[:strings.LastIndexByte(f.key, '.')]
 		d.kept(f, value, false, func() []string {
 			group, _ := schema.Find(in)
-			return below(in, group.Names())
+			return within(in, group.Names())
 		})
 	}
 }
 
-func below(in string, names []string) []string {
+func within(in string, names []string) []string {
 	for i := range names {
 		names[i] = in + "." + names[i]
 	}

@@ -104,6 +104,6 @@ func (d *decoder) checkMap(f field, s *schema.Shape) {
 			continue
 		}
 		d.report(profile.CodeUnknownKey, sub.at, sub.written, fmt.Sprintf("%s is not a known key; it is kept and has no effect", sub.written),
-			didYouMean(sub.key, below(f.key, s.Names())))
+			didYouMean(sub.key, within(f.key, s.Names())))
 	}
 }
