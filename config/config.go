@@ -45,6 +45,9 @@ type Config struct {
 	// Profiles are further folders of profiles, absolute.
 	Profiles []profile.Value[string]
 	Server   Server
+	// KeepLastGood serves what a profile's file said when it last loaded,
+	// while it does not load.
+	KeepLastGood profile.Value[bool]
 	// Store is "sqlite:FILE", the file relative to the state directory.
 	Store profile.Value[string]
 	// StoreSync is "full" (power loss included) or "normal".

@@ -417,3 +417,31 @@ func TestFoldersBehindLinks(t *testing.T) {
 		t.Errorf("folders %v", cfg.Profiles)
 	}
 }
+
+func TestKeepLastGood(t *testing.T) {
+	for _, c := range []struct {
+		name, workspace, user, env string
+		want                       bool
+	}{
+		{name: "default"},
+		{name: "workspace", workspace: "catalog: {keep-last-good: true}\n", want: true},
+		{name: "workspace over user", workspace: "catalog: {keep_last_good: false}\n", user: "catalog: {keep-last-good: true}\n"},
+		{name: "environment over all", workspace: "catalog: {keep-last-good: false}\n", env: "true", want: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg, ds, err := Load(placed(t, c.workspace, c.user, map[string]string{"ROSTER_CATALOG_KEEP_LAST_GOOD": c.env}))
+			if err != nil || len(ds) != 0 {
+				t.Fatal(err, ds)
+			}
+			if cfg.KeepLastGood.V != c.want {
+				t.Errorf("got %+v, want %v", cfg.KeepLastGood, c.want)
+			}
+		})
+	}
+	_, _, err := Load(placed(t, "catalog: {keep-last-good: sometimes, keep: 1}\n", "", nil))
+	for _, want := range []string{"roster.yaml:1:27:", "takes true, false", "keep-last-good"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %s", err, want)
+		}
+	}
+}

@@ -19,13 +19,13 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"catalog", "sandbox", "rig", "search", "prompts", "prompt-strategies", "mcp-servers",
+		"sandbox", "rig", "search", "prompts", "prompt-strategies", "mcp-servers",
 		"openapi", "hooks", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog"}
 }
 
 func (s section) root(it item) {
@@ -52,6 +52,8 @@ func (s section) root(it item) {
 			}
 		case "dispatch":
 			s.dispatch(it)
+		case "catalog":
+			s.each(it, s.catalog)
 		default:
 			s.other(it)
 		}
@@ -136,6 +138,16 @@ func (s section) server(it item) {
 			s.unknown(it, "addr", "auth", "tenants")
 		}
 	})
+}
+
+func (s section) catalog(it item) {
+	if it.key = strings.ReplaceAll(it.key, "_", "-"); it.key != "keep-last-good" {
+		s.unknown(it, "keep-last-good")
+		return
+	}
+	if v, ok := s.oneOf(it, "true", "false"); ok {
+		s.cfg.KeepLastGood = value(v == "true", it)
+	}
 }
 
 func (s section) store(it item) {
