@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -16,12 +17,13 @@ func Nearest(word string, candidates []string, n int) []string {
 		distance int
 	}
 	word = strings.ToLower(word)
+	inWord := letters(word)
 	var near []scored
 	for _, c := range candidates {
 		l := strings.ToLower(c)
 		longer := max(len(word), len(l))
 		most := 1 + longer/4
-		if longer-min(len(word), len(l)) > most && !related(word, l) {
+		if (longer-min(len(word), len(l)) > most || apart(inWord, letters(l)) > most) && !related(word, l) {
 			continue
 		}
 		if d := levenshtein.ComputeDistance(word, l); d <= most || related(word, l) {
@@ -37,6 +39,19 @@ func Nearest(word string, candidates []string, n int) []string {
 	}
 	return out
 }
+
+// letters is the set of the letters of a word, some of them taken for the same.
+func letters(word string) uint64 {
+	var set uint64
+	for _, r := range word {
+		set |= 1 << (r % 64)
+	}
+	return set
+}
+
+// apart is a lower bound of the distance of two words: a letter that only one
+// of them has takes a step of its own.
+func apart(a, b uint64) int { return max(bits.OnesCount64(a&^b), bits.OnesCount64(b&^a)) }
 
 // related says whether one word is the start of the other.
 func related(a, b string) bool {

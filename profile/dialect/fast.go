@@ -38,7 +38,7 @@ type fast struct {
 
 const (
 	fastDepth = 32 // well below maxDepth, which is the library's to judge
-	fastSlab  = 24 // nodes; a usual frontmatter has fewer
+	fastSlab  = 24 // nodes that are allocated at once, at most
 )
 
 // parseFast gives the root map of a frontmatter that fast can read.
@@ -118,7 +118,8 @@ func (f *fast) startLine(at int) {
 // node makes a node that starts at a place in the line.
 func (f *fast) node(kind yaml.Kind, style yaml.Style, tag, value string, at int) *yaml.Node {
 	if len(f.nodes) == cap(f.nodes) {
-		f.nodes = make([]yaml.Node, 0, fastSlab)
+		left := strings.Count(f.src[f.bol:], "\n")
+		f.nodes = make([]yaml.Node, 0, min(2*left+1, fastSlab)) // a line has a key and a value
 	}
 	f.nodes = append(f.nodes, yaml.Node{Kind: kind, Style: style, Tag: tag, Value: value, Line: f.line, Column: f.column(at)})
 	return &f.nodes[len(f.nodes)-1]
