@@ -26,7 +26,7 @@ var imports = map[string]string{
 	"profile":         "permission source",
 	"profile/schema":  "",
 	"profile/dialect": "permission profile profile/schema source",
-	"catalog":         "profile profile/dialect source",
+	"catalog":         "internal/gitlog profile profile/dialect source",
 
 	"model":                  "message",
 	"model/catalog":          "profile source spec",
@@ -61,6 +61,7 @@ var imports = map[string]string{
 		"permission profile profile/dialect resolve sandbox session source",
 
 	"internal/clock":         "",
+	"internal/gitlog":        "",
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse model",
 	"internal/wire/wiretest": "internal/wire message model",
