@@ -20,10 +20,14 @@ func Nearest(word string, candidates []string, n int) []string {
 	inWord := letters(word)
 	var near []scored
 	for _, c := range candidates {
+		inC := letters(c)
+		if inWord&^inC != 0 && inC&^inWord != 0 && apart(inWord, inC) > 1+max(len(word), len(c))/4 {
+			continue // the rest of the loop costs more
+		}
 		l := strings.ToLower(c)
 		longer := max(len(word), len(l))
 		most := 1 + longer/4
-		if (longer-min(len(word), len(l)) > most || apart(inWord, letters(l)) > most) && !related(word, l) {
+		if longer-min(len(word), len(l)) > most && !related(word, l) {
 			continue
 		}
 		if d := levenshtein.ComputeDistance(word, l); d <= most || related(word, l) {
@@ -40,18 +44,19 @@ func Nearest(word string, candidates []string, n int) []string {
 	return out
 }
 
-// letters is the set of the letters of a word, some of them taken for the same.
-func letters(word string) uint64 {
-	var set uint64
+// letters is the set of the letters of a word. Some are taken for the same,
+// among them the cases of a letter.
+func letters(word string) uint32 {
+	var set uint32
 	for _, r := range word {
-		set |= 1 << (r % 64)
+		set |= 1 << (r % 32)
 	}
 	return set
 }
 
 // apart is a lower bound of the distance of two words: a letter that only one
 // of them has takes a step of its own.
-func apart(a, b uint64) int { return max(bits.OnesCount64(a&^b), bits.OnesCount64(b&^a)) }
+func apart(a, b uint32) int { return max(bits.OnesCount32(a&^b), bits.OnesCount32(b&^a)) }
 
 // related says whether one word is the start of the other.
 func related(a, b string) bool {
