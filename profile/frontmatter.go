@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/rosterrun/roster/source"
@@ -74,6 +75,10 @@ func (f *Frontmatter) cut(file string, opener int, after []byte) (Diagnostic, bo
 		}
 		return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", hint), false
 	}
+	if n := gluedCloser(after[:min(end, MaxFrontmatter)]); end > MaxFrontmatter && n > 0 {
+		at.Line = opener + n
+		return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", "put nothing but three dashes on this line"), false
+	}
 	if end > MaxFrontmatter {
 		return Diagnose(CodeTooLarge, at, "", fmt.Sprintf("the frontmatter has %d bytes, more than %d", end, MaxFrontmatter),
 			"move long text below the frontmatter"), false
@@ -103,17 +108,32 @@ func findCloser(b []byte) (start, next int, ok bool) {
 	return 0, 0, false
 }
 
-// gluedCloser gives the number of the first line of b, from 1, that starts with
-// three dashes and goes on; 0 if there is none.
+// gluedCloser gives the number of the first line of b, from 1, that was likely
+// meant to close the frontmatter; 0 if there is none.
 func gluedCloser(b []byte) int {
 	n := 0
 	for line := range bytes.Lines(b) {
 		n++
-		if bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("---")) {
+		if LikeCloser(line) {
 			return n
 		}
 	}
 	return 0
+}
+
+// LikeCloser says whether a line was likely meant to be three dashes: it holds
+// them and something else, or nearly nothing but dashes of some kind.
+func LikeCloser(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	switch {
+	case len(line) == 0:
+		return false
+	case bytes.HasPrefix(line, []byte("---")), bytes.HasSuffix(line, []byte("---")):
+		return true
+	case len(bytes.Trim(line, "-\u2013\u2014\u2212")) == 0:
+		return len(line) > 1
+	}
+	return bytes.Count(line, []byte("-")) >= 2 && utf8.RuneCount(line) <= 4
 }
 
 func isDashes(line []byte) bool {
@@ -124,26 +144,42 @@ func isDashes(line []byte) bool {
 // comments. It gives the rest, its line, and what it passed over.
 func skipBeforeOpener(data []byte) (rest []byte, line int, passed string) {
 	rest, line = data, 1
+	var bom, blank, comment bool
+	defer func() { passed = passedOver(bom, blank, comment) }()
 	if r, ok := bytes.CutPrefix(rest, []byte("\xef\xbb\xbf")); ok {
-		rest, passed = r, "a byte order mark"
+		rest, bom = r, true
 	}
 	for {
 		head, after, more := bytes.Cut(rest, []byte("\n"))
 		head = bytes.TrimSpace(head)
 		switch {
 		case len(head) == 0 && more:
-			rest, line, passed = after, line+1, "blank lines"
+			rest, line, blank = after, line+1, true
 		case bytes.HasPrefix(head, []byte("<!--")):
 			end := bytes.Index(rest, []byte("-->"))
 			if end < 0 {
 				return rest, line, passed
 			}
 			line += bytes.Count(rest[:end], []byte("\n"))
-			rest, passed = rest[end+3:], "a comment"
+			rest, comment = rest[end+3:], true
 		default:
 			return rest, line, passed
 		}
 	}
+}
+
+func passedOver(bom, blank, comment bool) string {
+	var names []string
+	if bom {
+		names = append(names, "a byte order mark")
+	}
+	if blank {
+		names = append(names, "blank lines")
+	}
+	if comment {
+		names = append(names, "a comment")
+	}
+	return strings.Join(names, " and ")
 }
 
 func checkUTF8(file string, data []byte) (Diagnostic, bool) {

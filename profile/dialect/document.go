@@ -2,8 +2,6 @@ package dialect
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +28,12 @@ type document struct {
 	diags  []profile.Diagnostic
 	broken bool // no frontmatter, or none that can be parsed
 
+	// partial says that some keys of a broken frontmatter were parsed. The
+	// fields of the others are unread.
+	partial  bool
+	repaired *places // set when the frontmatter was repaired; front.YAML is what was read
+	edits    []edit  // the repair
+
 	lines  []int // the line of the file for each line that YAML counts; nil: they run along
 	starts []int // where each line of the frontmatter starts, once it is asked for
 }
@@ -39,6 +43,7 @@ type field struct {
 	key, written string
 	at           source.Origin // of the key
 	node         *yaml.Node    // the value
+	unread       bool          // YAML refused it, and the node is a guess
 }
 
 func parseDocument(file string, data []byte) *document {
@@ -52,24 +57,31 @@ func parseDocument(file string, data []byte) *document {
 	d.lines = fileLines(d.front)
 	root, diag, ok := d.parse(file)
 	if !ok {
-		d.diags = append(d.diags, diag)
-		d.broken = true
-		d.fields = d.sniff(file)
+		d.repair(file, diag)
 		return &d
 	}
+	d.fields = d.fieldsOf(file, root)
+	return &d
+}
+
+// fieldsOf gives the keys of a map; nil is an empty one.
+func (d *document) fieldsOf(file string, root *yaml.Node) []field {
 	if root == nil {
-		return &d
+		return nil
 	}
-	d.fields = make([]field, 0, len(root.Content)/2)
+	fields := make([]field, 0, len(root.Content)/2)
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		k, v := root.Content[i], root.Content[i+1]
-		d.fields = append(d.fields, field{key: kebab(k.Value), written: k.Value, at: d.origin(file, k), node: v})
+		fields = append(fields, field{key: kebab(k.Value), written: k.Value, at: d.origin(file, k), node: v})
 	}
-	return &d
+	return fields
 }
 
 // parse gives the root map, or nil when the frontmatter is empty.
 func (d *document) parse(file string) (*yaml.Node, profile.Diagnostic, bool) {
+	if root, ok := parseFast(d.front.YAML); ok {
+		return root, profile.Diagnostic{}, true
+	}
 	var doc yaml.Node
 	if err := yaml.Load(d.front.YAML, &doc, depthLimit); err != nil {
 		if onlyComments(d.front.YAML) {
@@ -91,6 +103,10 @@ func (d *document) parse(file string) (*yaml.Node, profile.Diagnostic, bool) {
 }
 
 func (d *document) origin(file string, n *yaml.Node) source.Origin {
+	if d.repaired != nil {
+		line, column := d.repaired.origin(n.Line, n.Column)
+		return source.Origin{Layer: source.Profile, File: file, Line: line, Column: column}
+	}
 	return source.Origin{Layer: source.Profile, File: file, Line: d.line(n.Line), Column: n.Column}
 }
 
@@ -111,61 +127,13 @@ func fileLines(f profile.Frontmatter) []int {
 	if !slices.ContainsFunc(f.YAML, suspect) || !bytes.ContainsAny(f.YAML, oddBreaks) {
 		return nil
 	}
-	lines := []int{f.YAMLLine}
-	at := f.YAMLLine
-	for _, r := range string(f.YAML) {
-		switch {
-		case r == '\n':
-			at++
-			lines = append(lines, at)
-		case strings.ContainsRune(oddBreaks, r):
-			lines = append(lines, at)
-		}
+	var lines []int
+	line, from := f.YAMLLine, 0
+	for _, start := range yamlLines(f.YAML) {
+		line += bytes.Count(f.YAML[from:start], []byte("\n"))
+		lines, from = append(lines, line), start
 	}
 	return lines
-}
-
-func (d *document) yamlError(file string, err error) profile.Diagnostic {
-	at := source.Origin{File: file, Line: d.front.YAMLLine, Column: 1}
-	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	var all *yaml.LoadErrors
-	if errors.As(err, &all) && len(all.Errors) > 0 {
-		msg = all.Errors[0].Message
-	}
-	var le *yaml.LoadError
-	if errors.As(err, &le) {
-		msg = le.Message
-		if le.Mark.Line > 0 {
-			at.Line, at.Column = d.line(le.Mark.Line), max(1, le.Mark.Column)
-		}
-		if le.ContextMsg != "" {
-			msg += " " + le.ContextMsg
-		}
-	}
-	if strings.Contains(msg, "max depth") {
-		return profile.Diagnose(profile.CodeTooDeep, at, "", fmt.Sprintf("the frontmatter nests deeper than %d levels", maxDepth), "")
-	}
-	return profile.Diagnose(profile.CodeInvalidYAML, at, "", msg, d.yamlHint(at.Line, msg))
-}
-
-// yamlHint names the usual causes of what YAML refuses.
-func (d *document) yamlHint(line int, msg string) string {
-	text := lineOf(d.front.YAML, line-d.front.YAMLLine)
-	_, value, _ := bytes.Cut(text, []byte(":"))
-	value = bytes.TrimSpace(value)
-	switch {
-	case strings.Contains(msg, "mapping values"):
-		return "quote the value: it holds a colon and a space"
-	case strings.Contains(msg, "alias"), bytes.HasPrefix(value, []byte("*")), bytes.HasPrefix(bytes.TrimSpace(text), []byte("*")):
-		return `quote what starts with "*"`
-	case strings.Contains(msg, "tab"):
-		return "indent with spaces"
-	case bytes.HasPrefix(value, []byte("@")), bytes.HasPrefix(value, []byte("`")), bytes.HasPrefix(value, []byte("[")):
-		return "quote the value"
-	case bytes.HasPrefix(text, []byte("---")):
-		return "the closing line of three dashes must hold nothing else"
-	}
-	return ""
 }
 
 // sniff reads what looks like top-level keys from lines that YAML refused, so
@@ -210,7 +178,7 @@ func (d *document) has(keys ...string) bool {
 // the next key. It fails for what is not a plain key at the start of a line.
 func (d *document) raw(i int) ([]byte, bool) {
 	f := d.fields[i]
-	if f.at.Column != 1 || !isKey([]byte(f.written)) || d.lines != nil {
+	if f.at.Column != 1 || !isKey([]byte(f.written)) || d.lines != nil || d.moved() {
 		return nil, false
 	}
 	if d.starts == nil {
@@ -260,13 +228,6 @@ func lineStarts(b []byte) []int {
 		}
 	}
 	return starts
-}
-
-// lineOf gives a line; lines count from 0.
-func lineOf(b []byte, line int) []byte {
-	starts := lineStarts(b)
-	text, _, _ := bytes.Cut(b[starts[max(0, min(line, len(starts)-1))]:], []byte("\n"))
-	return text
 }
 
 func onlyComments(b []byte) bool {
