@@ -212,7 +212,7 @@ func (c *Catalog) Snapshot() *Snapshot {
 	}
 	files := c.refresh(stale, false)
 	if c.changed || c.last == nil {
-		c.last, c.changed = newSnapshot(files, c.sources), false
+		c.last, c.changed = newSnapshot(files, c.sources, nil), false
 	}
 	return c.last
 }

@@ -41,15 +41,15 @@ type Summary struct {
 }
 
 // Check reports on every file of the catalog's sources or, with paths, on
-// those files and everything below those folders, apart from the catalog. A
-// path that does not exist is an error.
+// those files and everything below those folders, apart from the catalog: only
+// what they extend is looked up in it. A path that does not exist is an error.
 func (c *Catalog) Check(paths ...string) (*Report, error) {
 	if len(paths) == 0 {
 		c.mu.Lock()
 		sources := c.sources
 		files := c.refresh(everything(sources), true)
 		c.mu.Unlock()
-		return report(files, sources, func(f sourced) string {
+		return report(files, sources, nil, func(f sourced) string {
 			if sources[f.source].Path == "" {
 				return Memory
 			}
@@ -70,7 +70,11 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 		one.add(Source{Path: filepath.Clean(p), Claimed: !info.IsDir()})
 	}
 	files := one.refresh(everything(one.sources), true)
-	return report(files, one.sources, func(f sourced) string {
+	var around func() *Snapshot
+	if len(c.sources) > 0 {
+		around = c.Snapshot
+	}
+	return report(files, one.sources, around, func(f sourced) string {
 		if folder[f.source] && !filepath.IsAbs(paths[f.source]) {
 			return f.path
 		}
@@ -89,8 +93,8 @@ func everything(sources []Source) []bool {
 
 // report makes one record of each file, also when several paths or sources have
 // it.
-func report(files []sourced, sources []Source, path func(sourced) string) *Report {
-	s := newSnapshot(files, sources)
+func report(files []sourced, sources []Source, around func() *Snapshot, path func(sourced) string) *Report {
+	s := newSnapshot(files, sources, around)
 	r := &Report{Files: make([]FileReport, 0, len(files))}
 	shown := map[string]bool{}
 	for i, f := range files {

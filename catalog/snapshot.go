@@ -16,10 +16,12 @@ type Snapshot struct {
 	sources []Source
 	files   []sourced
 	fileOf  map[*profile.Profile]int
+	linked  map[*profile.Profile]*profile.Profile // those with parents
 	byName  map[string]*profile.Profile
 	sorted  []*profile.Profile
 	broken  map[string]*loaded     // names that only refused files claim
 	extra   [][]profile.Diagnostic // for each file, what only the whole catalog shows
+	around  func() *Snapshot
 }
 
 // owner is who holds a name while the files are gone through.
@@ -28,16 +30,25 @@ type owner struct {
 	file int
 }
 
-func newSnapshot(files []sourced, sources []Source) *Snapshot {
+// newSnapshot makes the view of all files. around is a wider catalog in which
+// parents are looked up too; nil: none.
+func newSnapshot(files []sourced, sources []Source, around func() *Snapshot) *Snapshot {
 	s := &Snapshot{
+		around:  around,
 		sources: sources,
 		files:   files,
 		fileOf:  make(map[*profile.Profile]int, len(files)),
+		linked:  map[*profile.Profile]*profile.Profile{},
 		broken:  map[string]*loaded{},
 		extra:   make([][]profile.Diagnostic, len(files)),
 	}
 	owners := make(map[string]owner, len(files))
+	first := 0 // of the files of a source
 	for i, f := range files {
+		if f.source != files[first].source {
+			s.link(owners, first, i)
+			first = i
+		}
 		s.keepGood(owners, i)
 		for _, p := range f.profiles {
 			s.fileOf[p] = i
@@ -50,6 +61,7 @@ func newSnapshot(files []sourced, sources []Source) *Snapshot {
 			}
 		}
 	}
+	s.link(owners, first, len(files))
 	s.byName = make(map[string]*profile.Profile, len(owners))
 	s.sorted = make([]*profile.Profile, 0, len(owners))
 	for name, o := range owners {

@@ -90,10 +90,10 @@ func (c *cli) check(paths []string, f checkFlags) error {
 // configuration. root is the folder that the diagnostics' files are below.
 func (c *cli) checked(paths []string, headless bool) (report *catalog.Report, root string, err error) {
 	if len(paths) > 0 {
-		report, err = catalog.Open(catalog.Options{Headless: headless}).Check(paths...)
+		report, err = c.around(headless).Check(paths...)
 		return report, "", unusable(err)
 	}
-	app, ds, err := roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv, Headless: headless})
+	app, ds, err := c.opened(headless)
 	if refused := (*profile.ParseError)(nil); errors.As(err, &refused) {
 		report = &catalog.Report{Files: []catalog.FileReport{}}
 		addConfig(report, refused.Diagnostics)
@@ -107,6 +107,20 @@ func (c *cli) checked(paths []string, headless bool) (report *catalog.Report, ro
 		addConfig(report, ds)
 	}
 	return report, app.Dir(), err
+}
+
+func (c *cli) opened(headless bool) (*roster.App, []profile.Diagnostic, error) {
+	return roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv, Headless: headless})
+}
+
+// around is the catalog in which the parents of checked files are looked up:
+// the workspace's, if there is one that can be read.
+func (c *cli) around(headless bool) *catalog.Catalog {
+	app, _, err := c.opened(headless)
+	if err != nil {
+		return catalog.Open(catalog.Options{Headless: headless})
+	}
+	return app.Catalog()
 }
 
 // unusable makes a usage error of a path that cannot be read.
