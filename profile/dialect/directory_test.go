@@ -220,6 +220,7 @@ func TestRoundTripDirectory(t *testing.T) {
 	d, _ := dialect.ByName("directory")
 	rapid.Check(t, func(t *rapid.T) {
 		a := anyProfile(t)
+		a.Details.V.AddKeyTools = false
 		text := rapid.Map(anyText, func(s string) string { return strings.ReplaceAll(s, "\r", "") })
 		p := &profile.Profile{
 			Name: strings.ReplaceAll(a.Name, "/", "_"), Body: a.Body, Dialect: "directory", Title: a.Title, Description: a.Description,
