@@ -17,6 +17,7 @@ import (
 // field is forgotten.
 func changes(want, got *profile.Profile) []setKey {
 	moved := promptMoved(want, got)
+	sameModel := got.Model.Set == want.Model.Set && want.Model.Set && fullModel(want) == fullModel(got)
 	var out []setKey
 	a, b := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
 	for i := range a.NumField() {
@@ -38,6 +39,10 @@ func changes(want, got *profile.Profile) []setKey {
 		case "Body":
 			if moved && strings.TrimSpace(want.Body) != "" || !moved && want.Body != got.Body {
 				out = append(out, setKey{"body", want.BodyAt})
+			}
+		case "Provider", "Model":
+			if !sameModel && !alike(a.Field(i), b.Field(i)) {
+				out = append(out, setKey{keyOf(name), placeOf(a.Field(i), want)})
 			}
 		case "SubagentTools", "SubagentMaxDepth":
 			if !alike(a.Field(i), b.Field(i)) {
@@ -107,6 +112,8 @@ func placeOf(v reflect.Value, p *profile.Profile) source.Origin {
 	return source.Origin{File: p.File}
 }
 
+// changedExtras lists the kept keys that are gone or say something else. What a
+// format adds on its own when it is read is no change of what the profile said.
 func changedExtras(want, got *profile.Profile) []setKey {
 	var out []setKey
 	missing := func(all []profile.Extra, x profile.Extra) bool {
@@ -117,11 +124,6 @@ func changedExtras(want, got *profile.Profile) []setKey {
 	for _, x := range want.Extra {
 		if missing(got.Extra, x) {
 			out = append(out, setKey{x.Key, x.At})
-		}
-	}
-	for _, x := range got.Extra {
-		if missing(want.Extra, x) && !slices.ContainsFunc(out, func(k setKey) bool { return k.key == x.Key }) {
-			out = append(out, setKey{x.Key, source.Origin{File: want.File}})
 		}
 	}
 	return out

@@ -55,8 +55,11 @@ type File struct {
 	// paths from this file's folder: system_prompt.txt, ../persona.txt.
 	Beside map[string][]byte
 
-	doc  *document
-	root *tree
+	doc *document
+
+	guessed     bool // guessedName is set, if only to nothing
+	guessedName string
+	root        *tree
 }
 
 // Options of decoding.
@@ -73,7 +76,7 @@ func (f *File) document() *document {
 
 // All lists the dialects in the order of detection.
 func All() []Dialect {
-	return []Dialect{codex(), opencode(), knot(), roster()}
+	return []Dialect{directory(), docker(), codex(), copilot(), claude(), gemini(), opencode(), knot(), roster()}
 }
 
 // ByName finds a dialect.

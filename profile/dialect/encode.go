@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/schema"
 	"github.com/rosterrun/roster/source"
 )
 
@@ -24,6 +25,10 @@ type encoder struct {
 	lost  []profile.Diagnostic
 
 	listRules int // rules at the head that the tool list stands for
+	tailRules int // rules at the end that another key stands for
+
+	body  *string                    // written instead of the profile's
+	extra func(x profile.Extra) bool // writes a kept key in the dialect's own way
 }
 
 func newEncoder(p *profile.Profile, g grammar) *encoder {
@@ -36,7 +41,11 @@ func newEncoder(p *profile.Profile, g grammar) *encoder {
 // and was not written.
 func (e *encoder) file(path string) ([]Part, []profile.Diagnostic) {
 	e.buf.WriteString("---\n")
-	e.buf.WriteString(e.p.Body)
+	if e.body != nil {
+		e.buf.WriteString(*e.body)
+	} else {
+		e.buf.WriteString(e.p.Body)
+	}
 	for _, s := range setKeys(e.p) {
 		if !e.wrote[s.key] {
 			e.lose(s.key, s.at, "")
@@ -101,7 +110,7 @@ func mapping(pairs ...*yaml.Node) *yaml.Node {
 }
 
 func (e *encoder) text(key string, v profile.Value[string]) {
-	if v.Set {
+	if v.Set && !e.wrote[kebab(key)] {
 		e.node(key, str(v.V))
 	}
 }
@@ -119,7 +128,7 @@ func (e *encoder) name() {
 }
 
 func (e *encoder) flag(key string, v profile.Value[bool]) {
-	if v.Set {
+	if v.Set && !e.wrote[kebab(key)] {
 		e.node(key, scalar(strconv.FormatBool(v.V)))
 	}
 }
@@ -127,13 +136,13 @@ func (e *encoder) flag(key string, v profile.Value[bool]) {
 func formatFloat(v float64) *yaml.Node { return scalar(strconv.FormatFloat(v, 'f', -1, 64)) }
 
 func (e *encoder) float(key string, v profile.Value[float64]) {
-	if v.Set {
+	if v.Set && !e.wrote[kebab(key)] {
 		e.node(key, formatFloat(v.V))
 	}
 }
 
 func (e *encoder) integer(key string, v profile.Value[int]) {
-	if v.Set {
+	if v.Set && !e.wrote[kebab(key)] {
 		e.node(key, countOrNone(int64(v.V), key == "max-tokens"))
 	}
 }
@@ -152,14 +161,17 @@ func durationOrNone(v time.Duration) *yaml.Node {
 	return scalar(v.String())
 }
 
-// extras writes the keys that are not acted on, if they came from this dialect
-// or are native keys in the native dialect.
+// extras writes the keys that are not acted on: all of them in the dialect that
+// they came from, native ones in the native dialect and where the dialect has
+// them as well.
 func (e *encoder) extras() {
 	e.extends()
 	var groups []string
 	for _, x := range e.p.Extra {
-		native := e.g.dialect == "roster" && (x.Known || e.p.Dialect == "roster")
-		if !native && e.p.Dialect != e.g.dialect {
+		if e.extra != nil && e.extra(x) {
+			continue
+		}
+		if !e.own() && !(e.g.dialect == "roster" && x.Known && isNative(x.Key)) {
 			e.lose(x.Key, x.At, "")
 			continue
 		}
@@ -180,6 +192,11 @@ func (e *encoder) extras() {
 	for _, g := range groups {
 		e.group(g)
 	}
+}
+
+func isNative(key string) bool {
+	_, ok := schema.Find(key)
+	return ok
 }
 
 // keyText quotes a key that is not a plain word.

@@ -90,7 +90,7 @@ func (e *encoder) all() {
 
 func (e *encoder) details() {
 	d := e.p.Details
-	if !d.Set {
+	if !d.Set || e.wrote["details"] {
 		return
 	}
 	var pairs []*yaml.Node
@@ -112,13 +112,13 @@ func (e *encoder) details() {
 func (e *encoder) limits() {
 	l := e.p.Limits
 	var pairs []*yaml.Node
-	if l.Turns.Set {
+	if l.Turns.Set && !e.wrote["limits.turns"] {
 		pairs = append(pairs, str("turns"), countOrNone(int64(l.Turns.V), false))
 	}
 	if l.Tokens.Set {
 		pairs = append(pairs, str("tokens"), countOrNone(l.Tokens.V, false))
 	}
-	if l.Duration.Set {
+	if l.Duration.Set && !e.wrote["limits.duration"] {
 		pairs = append(pairs, str("duration"), durationOrNone(l.Duration.V))
 	}
 	if l.Cost.Set && l.Cost.V == 0 {

@@ -7,78 +7,10 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rosterrun/roster/permission"
-	"github.com/rosterrun/roster/profile"
 )
 
-// tools writes the list. Rules that reading the list gives again are not
-// written a second time; e.rules holds the others.
-func (e *encoder) tools() {
-	t := e.p.Tools
-	if !t.Set {
-		return
-	}
-	items := slices.Clone(t.V.Written)
-	rules, same := e.listed(items)
-	if !same || !startsWith(e.p.Permission, rules) {
-		items = slices.Clone(t.V.Names)
-		if t.V.All {
-			items = append(items, "*")
-		}
-		rules, _ = e.listed(items)
-	}
-	if !startsWith(e.p.Permission, rules) {
-		e.lose("tools", t.At, "in this dialect every listed tool is allowed; the list was left out")
-		e.wrote["tools"] = true
-		return
-	}
-	e.listRules = len(rules)
-	if e.listRules == len(e.p.Permission) {
-		e.wrote["permission"] = true
-	}
-	e.node(e.listKey("tools"), list(items))
-	e.wrote["tools"] = true
-}
-
-// listed reads a list back: its rules, and whether it names the same tools.
-func (e *encoder) listed(items []string) (rules []permission.Rule, same bool) {
-	d := decoder{doc: &document{}, p: &profile.Profile{}}
-	d.tools(e.g, field{key: "tools", written: "tools", node: list(items)})
-	got := d.p.Tools.V
-	return d.toolRules, items != nil && got.All == e.p.Tools.V.All && slices.Equal(got.Names, e.p.Tools.V.Names)
-}
-
-func startsWith(rules, head []permission.Rule) bool {
-	return len(rules) >= len(head) && slices.EqualFunc(rules[:len(head)], head, sameRule)
-}
-
-func sameRule(a, b permission.Rule) bool {
-	return a.Tool == b.Tool && a.Subject == b.Subject && a.Effect == b.Effect
-}
-
-// toolMap writes the list as name→bool.
-func (e *encoder) toolMap() {
-	t := e.p.Tools
-	if !t.Set {
-		return
-	}
-	if e.listKey("tools") != "tools" {
-		e.tools()
-		return
-	}
-	n := mapping(str("*"), scalar("false"))
-	if t.V.All {
-		n.Content[1] = scalar("true")
-	}
-	for _, name := range t.V.Names {
-		if !t.V.All {
-			n.Content = append(n.Content, str(name), scalar("true"))
-		}
-	}
-	e.node("tools", n)
-}
-
 func (e *encoder) settings(key string) {
-	if len(e.p.ToolSettings) == 0 {
+	if len(e.p.ToolSettings) == 0 || e.wrote[kebab(key)] {
 		return
 	}
 	m := mapping()
@@ -105,19 +37,22 @@ func blockStyle(n *yaml.Node) {
 // list where a map cannot keep the order. A dialect that cannot keep it gets
 // one rule that denies everything.
 func (e *encoder) permission() {
-	rules := e.p.Permission[e.listRules:]
+	rules := e.left()
 	if len(rules) == 0 {
+		e.wrote["permission"] = true
+	}
+	if e.wrote["permission"] {
 		return
 	}
 	whole := true
 	if e.g.twins {
 		rules, whole = withoutTwins(rules)
 	}
-	if m, ok := ruleMap(rules); ok && whole {
+	if m, ok := e.ruleMap(rules); ok && whole {
 		e.node("permission", m)
 		return
 	}
-	if e.g.dialect != "roster" {
+	if e.g.dialect != "roster" && (!e.own() || !whole) {
 		e.node("permission", str("deny"))
 		e.lose("permission", rules[0].At, "its rules cannot be kept in their order; it denies everything instead")
 		return
@@ -151,7 +86,7 @@ func withoutTwins(rules []permission.Rule) ([]permission.Rule, bool) {
 
 // ruleMap gives tool→effect or tool→subject→effect. It fails when a tool comes
 // up again after another one, or a subject twice.
-func ruleMap(rules []permission.Rule) (*yaml.Node, bool) {
+func (e *encoder) ruleMap(rules []permission.Rule) (*yaml.Node, bool) {
 	m := mapping()
 	seen := map[string]bool{}
 	for len(rules) > 0 {
@@ -177,7 +112,7 @@ func ruleMap(rules []permission.Rule) (*yaml.Node, bool) {
 		if n == 1 && rules[0].Subject == "*" {
 			value = group.Content[1]
 		}
-		m.Content = append(m.Content, quoted(tool), value)
+		m.Content = append(m.Content, quoted(e.spelled(tool)), value)
 		rules = rules[n:]
 	}
 	return m, true

@@ -14,21 +14,10 @@ func knot() Dialect {
 }
 
 func detectKnot(f *File) Certainty {
-	doc := f.document()
-	switch {
-	case inRig(f.Path):
+	if inRig(f.Path) {
 		return ByFolder
-	case doc.has("provider") && doc.has("model") && doc.has("system-prompt") && !beyondKnot(doc):
-		return ByContent
 	}
-	return No
-}
-
-// beyondKnot says whether a document has a native key that knot does not have.
-func beyondKnot(doc *document) bool {
-	return doc.has("extends", "title", "summary", "details", "subagent-prompt", "default-permission", "limits",
-		"retry", "tool-execution", "cache", "subagents", "habits", "fallbacks", "thinking", "vars", "session",
-		"model-config", "profile-id", "config-id")
+	return guessedAs(f, "knot")
 }
 
 func decodeKnot(f *File) ([]*profile.Profile, []profile.Diagnostic) {
@@ -74,10 +63,9 @@ func (d *decoder) requireKnot() {
 func encodeKnot(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := newEncoder(p, grammar{dialect: "knot", grants: true})
 	e.name()
-	e.text("provider", p.Provider)
-	e.text("model", p.Model)
+	e.providerAndModel()
 	e.tools()
 	e.text("system-prompt", p.SystemPrompt)
-	e.extras()
-	return e.file("rig/profiles/" + p.Name + ".md")
+	e.rest()
+	return e.file("rig/profiles/" + strings.ReplaceAll(p.Name, "/", "-") + ".md")
 }

@@ -18,22 +18,33 @@ type grammar struct {
 	keeps []string
 	// twins makes each rule for edit decide write as well.
 	twins bool
+	// alias gives our names for a tool name that means something else in the
+	// dialect than in the table of names; spell is the way back for ours.
+	alias func(tool string) []string
+	spell func(tool string) string
+	// text makes the tool list one text with commas.
+	text bool
+	// listOnly says that the dialect has no rules, only the tool list.
+	listOnly bool
 	// grants makes each listed tool an allow rule at its line.
 	grants bool
 }
 
 // decode reads the fields of a document by the native keys and the grammar.
 func (g grammar) decode(f *File) *decoder {
-	d := &decoder{file: f.Name, doc: f.document(), opts: f.Options, p: &profile.Profile{Dialect: g.dialect, File: f.Name}}
+	d := &decoder{file: f.Name, doc: f.document(), opts: f.Options, alias: g.alias, p: &profile.Profile{Dialect: g.dialect, File: f.Name}}
 	d.ds = append(d.ds, d.doc.diags...)
 	d.claimName(f)
-	if d.doc.broken {
+	if d.doc.broken && !d.doc.partial {
 		return d
 	}
 	d.p.Body = string(d.doc.front.Body)
 	d.p.BodyAt = source.Origin{Layer: source.Profile, File: f.Name, Line: d.doc.front.BodyLine, Column: 1}
 	d.topLevelUnique()
 	for i, fd := range d.doc.fields {
+		if fd.unread {
+			continue
+		}
 		if (g.own == nil || !g.own(d, fd)) && !d.identity(fd) && !d.running(fd) && !d.acting(g, fd) && !d.nested(fd) {
 			d.keep(g, i, fd)
 		}

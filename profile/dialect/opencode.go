@@ -3,8 +3,6 @@ package dialect
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 )
@@ -15,33 +13,32 @@ func opencode() Dialect {
 }
 
 func detectOpencode(f *File) Certainty {
-	doc := f.document()
-	under, dot := underAgents(f.Path)
-	switch {
-	case dot:
+	if inDotFolder(f.Path, ".opencode") {
 		return ByFolder
-	case nativeOnly(doc):
-		return No
-	case under, doc.has("mode", "permission", "permissions", "steps", "temperature"):
-		return ByContent
 	}
-	if tools, ok := doc.find("tools"); ok && deref(tools.node).Kind == yaml.MappingNode {
-		return ByContent
-	}
-	return No
+	return guessedAs(f, "opencode")
 }
 
 func opencodeGrammar() grammar {
-	return grammar{dialect: "opencode", own: ownOpencode, keeps: []string{"options", "disable", "color", "prompt"}, twins: true}
+	return grammar{dialect: "opencode", own: ownOpencode, spell: opencodeTool, keeps: []string{"options", "color", "disable"}, twins: true}
 }
 
 func ownOpencode(d *decoder, f field) bool {
 	switch f.key {
 	case "steps", "max-steps":
 		d.p.Limits.Turns = asInt(d.count(f, 1))
-		return true
+	case "disable":
+		if v := d.flag(f); !v.V {
+			return false
+		}
+		d.report(profile.CodeInactiveGuard, f.at, f.written, "the agent is disabled, and loads all the same", "rename the file, or set hidden: true")
+		d.keepAs(f, f.key, true)
+	case "prompt": // the body is the prompt, whatever stands here
+		d.inactive(f, f.key, true)
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 func decodeOpencode(f *File) ([]*profile.Profile, []profile.Diagnostic) {
@@ -65,16 +62,14 @@ func encodeOpencode(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e.text("description", p.Description)
 	e.text("mode", p.Mode)
 	e.flag("hidden", p.Hidden)
-	e.text("model", p.Model)
+	e.opencodeModel()
 	e.float("temperature", p.Temperature)
 	e.float("top_p", p.TopP)
-	if p.Limits.Turns.V > 0 {
-		e.integer("steps", p.Limits.Turns)
-		e.wrote["limits.turns"] = true
-	}
+	e.turns("steps")
 	e.toolMap()
 	e.settings("tool_settings")
 	e.permission()
-	e.extras()
+	e.prompt()
+	e.rest()
 	return e.file(".opencode/agents/" + p.Name + ".md")
 }

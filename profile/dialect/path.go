@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/profile"
@@ -19,13 +20,16 @@ func NameOf(path string) string {
 	return name
 }
 
-// nameOfPath derives a name: what follows the first known folder, without .md.
-// title is the text when a slug had to be made of it. A path that gives no name
-// gives an empty one.
+// nameOfPath derives a name: what follows the first known folder, without the
+// suffix. title is the text when a slug had to be made of it. A path that gives
+// no name gives an empty one.
 func nameOfPath(p string) (name, title string) {
 	rest := strings.TrimSuffix(p, ".md")
+	for _, suffix := range copilotSuffixes() {
+		rest = strings.TrimSuffix(rest, strings.TrimSuffix(suffix, ".md"))
+	}
 	for i, seg := range strings.Split(p, "/") {
-		if IsProfileFolder(seg) {
+		if IsProfileFolder(seg) || isCardFolder(seg) {
 			rest = strings.Join(strings.Split(rest, "/")[i+1:], "/")
 			break
 		}
@@ -40,21 +44,48 @@ func nameOfPath(p string) (name, title string) {
 	return slug, path.Base(rest)
 }
 
-// underAgents says whether the file is in a folder agent or agents, and
-// whether that is in .opencode.
-func underAgents(p string) (under, dot bool) {
-	segs := strings.Split(p, "/")
-	for i, seg := range segs[:len(segs)-1] {
+// copilotSuffixes end the names of Copilot's files.
+func copilotSuffixes() []string { return []string{".agent.md", ".chatmode.md"} }
+
+func hasSuffix(base string, suffixes []string) bool {
+	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(base, s) })
+}
+
+// isMarkdown says whether a path can be that of a Markdown file; what was never
+// a file has no suffix.
+func isMarkdown(p string) bool { return path.Ext(p) == ".md" || path.Ext(p) == "" }
+
+// underAgents says whether the file is in a folder agent or agents, at any
+// depth.
+func underAgents(p string) bool {
+	dir, _ := path.Split(p)
+	for seg := range strings.SplitSeq(dir, "/") {
 		if seg == "agent" || seg == "agents" {
-			under = true
-			dot = dot || i > 0 && segs[i-1] == ".opencode"
-		}
-		if seg == "profiles" && !under {
-			return false, false
+			return true
 		}
 	}
-	return under, dot
+	return false
 }
+
+// inDotFolder says whether a Markdown file is in the agents of a tool's own
+// folder: .claude/agents, at any depth.
+func inDotFolder(p, dot string) bool {
+	if !isMarkdown(p) {
+		return false
+	}
+	segs := strings.Split(p, "/")
+	for i, seg := range segs[:len(segs)-1] {
+		if i > 0 && segs[i-1] == dot && (seg == "agent" || seg == "agents") {
+			return true
+		}
+	}
+	return false
+}
+
+func isCardFolder(name string) bool { return name == "agent_cards" || name == "agent-cards" }
+
+// inCards says whether the file is an agent card by its folder.
+func inCards(p string) bool { return isCardFolder(path.Base(path.Dir(p))) }
 
 func underProfiles(p string) bool {
 	return strings.HasPrefix(p, "profiles/") || strings.Contains(p, "/profiles/")
@@ -67,21 +98,17 @@ func inRig(p string) bool {
 	return path.Base(dir) == "profiles" && (rig == "rig" || strings.HasSuffix(rig, "-rig"))
 }
 
-// isOther knows the Markdown files that are no profiles wherever they stand.
+// isOther knows the files that are no profiles wherever they stand. The suffix
+// of an agent goes before the folder.
 func isOther(f *File) bool {
 	dir, base := path.Split(f.Path)
-	if strings.EqualFold(base, "SKILL.md") || strings.Contains(dir, "-loom/") {
+	switch {
+	case hasSuffix(base, copilotSuffixes()):
+		return false
+	case strings.EqualFold(base, "SKILL.md"), hasSuffix(base, []string{".prompt.md", ".instructions.md"}), inOtherFolder(dir):
 		return true
-	}
-	for _, folder := range []string{"/command/", "/commands/", "/skill/", "/skills/"} {
-		if strings.Contains("/"+dir, folder) {
-			return true
-		}
-	}
-	for _, suffix := range []string{".agent.md", ".chatmode.md", ".prompt.md", ".instructions.md"} {
-		if strings.HasSuffix(base, suffix) {
-			return true
-		}
+	case !isMarkdown(f.Path):
+		return false
 	}
 	doc := f.document()
 	if doc.has("agent-profile-ref", "strand-dir", "agent-config") {
@@ -93,6 +120,21 @@ func isOther(f *File) bool {
 	switch strings.TrimSuffix(base, ".md") {
 	case "README", "CHANGELOG", "CONTRIBUTING", "LICENSE", "SECURITY", "CODE_OF_CONDUCT", "AGENTS", "CLAUDE", "GEMINI":
 		return true
+	}
+	return false
+}
+
+// inOtherFolder says whether the innermost folder that has a meaning is one of
+// commands, skills or knots. So the agents of a skill are agents.
+func inOtherFolder(dir string) bool {
+	segs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
+	for _, seg := range slices.Backward(segs) {
+		switch {
+		case seg == "command", seg == "commands", seg == "skill", seg == "skills", strings.HasSuffix(seg, "-loom"):
+			return true
+		case IsProfileFolder(seg):
+			return false
+		}
 	}
 	return false
 }

@@ -12,27 +12,16 @@ func roster() Dialect {
 }
 
 func detectRoster(f *File) Certainty {
-	doc := f.document()
-	switch {
-	case underProfiles(f.Path):
+	if underProfiles(f.Path) {
 		return ByFolder
-	case nativeOnly(doc), doc.has("name") && doc.has("description", "model", "tools"):
-		return ByContent
 	}
-	return No
-}
-
-// nativeOnly says whether a document has a key that no other dialect has.
-func nativeOnly(doc *document) bool {
-	return doc.has("provider", "system-prompt") || beyondKnot(doc)
+	return guessedAs(f, "roster")
 }
 
 func decodeRoster(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	d := grammar{dialect: "roster"}.decode(f)
 	if !d.doc.broken {
-		if strings.TrimSpace(d.p.Description.V) == "" {
-			d.report(profile.CodeNoDescription, d.p.NameAt, "description", "the profile has no description", "write description: what it is for")
-		}
+		d.wantDescription()
 		d.wantPrompt()
 	}
 	return d.done()

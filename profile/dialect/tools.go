@@ -16,81 +16,6 @@ import (
 // maxTools is the longest tool list.
 const maxTools = 1000
 
-// builtinTools are the names of our own tools.
-func builtinTools() []string {
-	return []string{
-		"read", "write", "edit", "glob", "grep", "bash", "webfetch", "websearch",
-		"todo", "scratchpad", "plan", "task", "switch_profile", "ask_user", "skill",
-		"memory", "revert_to", "emit", "browser", "knowledge",
-	}
-}
-
-// foreignTools is the one table of other systems' tool names, and of groups.
-func foreignTools(name string) []string {
-	switch name {
-	case "fs", "filesystem", "File", "files":
-		return []string{"read", "write", "edit", "glob", "grep"}
-	case "web":
-		return []string{"webfetch", "websearch"}
-	case "planning":
-		return []string{"todo", "scratchpad", "plan"}
-	case "delegation":
-		return []string{"task", "switch_profile"}
-	case "Read", "read_file", "ReadFile", "LS", "ListDir", "list_dir", "list_directory", "NotebookRead", "view":
-		return []string{"read"}
-	case "Write", "write_file", "WriteFile", "create_file":
-		return []string{"write"}
-	case "Edit", "MultiEdit", "NotebookEdit", "edit_file", "EditFile", "replace", "patch", "apply_patch":
-		return []string{"edit"}
-	case "Glob", "find_files":
-		return []string{"glob"}
-	case "Grep", "search_file_content", "grep_search":
-		return []string{"grep"}
-	case "Bash", "BashOutput", "KillBash", "KillShell", "shell", "terminal", "execute_command", "run_shell_command", "execute":
-		return []string{"bash"}
-	case "WebFetch", "web_fetch", "fetch":
-		return []string{"webfetch"}
-	case "WebSearch", "web_search":
-		return []string{"websearch"}
-	case "TodoWrite", "TodoRead", "todoread", "todowrite", "todos":
-		return []string{"todo"}
-	case "Task", "Agent", "agent":
-		return []string{"task"}
-	case "Skill":
-		return []string{"skill"}
-	case "AskUserQuestion", "question":
-		return []string{"ask_user"}
-	}
-	return nil
-}
-
-// toolNames gives our names for a tool of any system; an unknown name stands
-// for itself.
-func toolNames(name string) (names []string, known bool) {
-	if slices.Contains(builtinTools(), name) {
-		return []string{name}, true
-	}
-	if ours := foreignTools(name); ours != nil {
-		return ours, true
-	}
-	return []string{name}, strings.Contains(name, "*")
-}
-
-// mapTool gives the one name of ours for a tool, or the name itself.
-func mapTool(name string) string {
-	if names, _ := toolNames(name); len(names) == 1 {
-		return names[0]
-	}
-	return name
-}
-
-// ruleTools gives the names that a rule for a tool stands for. Patterns and
-// names of servers' tools stand for themselves.
-func ruleTools(name string) []string {
-	names, _ := toolNames(name)
-	return names
-}
-
 // tools reads the tool list and puts its rules before those of the permission
 // key, whichever comes first in the file.
 func (d *decoder) tools(g grammar, f field) {
@@ -171,7 +96,7 @@ func (d *decoder) toolItem(v *profile.Tools, f field, item string, at source.Ori
 		v.All = true
 		return nil
 	}
-	names, known := toolNames(name)
+	names, known := d.names(name)
 	if name == "" {
 		d.report(profile.CodeNotAllowed, at, f.written, "a tool without a name", "")
 		return nil
@@ -251,7 +176,10 @@ func (d *decoder) toolSwitch(v *profile.Tools, e field, written string, on bool)
 		d.toolRules = nil
 		return
 	}
-	names, known := toolNames(written)
+	names, known := d.names(written)
+	if !on && partialTools(written) != nil {
+		names = []string{written}
+	}
 	if !known {
 		d.report(profile.CodeUnknownTool, e.at, e.written, fmt.Sprintf("%q is not a built-in tool; it is kept", written), didYouMean(written, builtinTools()))
 	}

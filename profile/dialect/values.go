@@ -23,6 +23,7 @@ type decoder struct {
 	opts Options
 
 	toolRules []permission.Rule // from the tool list
+	alias     func(tool string) []string
 }
 
 func (d *decoder) report(code string, at source.Origin, key, message, hint string) {
