@@ -29,9 +29,10 @@ type profileBrief struct {
 // that its file says, with the diagnostics of that file.
 func profileView(p *profile.Profile, verbose bool, ds []profile.Diagnostic) any {
 	v := view.NewProfile(p, ds)
-	v.Provider, v.Model = modelOf(p)
-	if p.Tools.V.Written != nil {
-		v.Tools = p.Tools.V.Written
+	whole := p.Flatten()
+	v.Provider, v.Model = modelOf(whole)
+	if whole.Tools.V.Written != nil {
+		v.Tools = whole.Tools.V.Written
 	}
 	if verbose {
 		return v

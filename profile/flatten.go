@@ -23,6 +23,7 @@ func (p *Profile) Flatten() *Profile {
 		out.take(next)
 	}
 	out.Name, out.NameAt, out.Dialect, out.File, out.Revision = p.Name, p.NameAt, p.Dialect, p.File, p.Revision
+	out.Persona = p.Persona
 	out.Extends, out.ExtendsAt, out.Parents = p.Extends, p.ExtendsAt, p.Parents
 	speaker := p.Speaker()
 	out.Body, out.BodyAt = speaker.Body, speaker.BodyAt
@@ -37,13 +38,15 @@ func over[T any](v *Value[T], stronger Value[T]) {
 
 // take lays a stronger profile over this one. What both share is not written.
 func (p *Profile) take(s *Profile) {
-	over(&p.Persona, s.Persona)
 	over(&p.Title, s.Title)
 	over(&p.Description, s.Description)
 	over(&p.Summary, s.Summary)
 	p.Details = mergeDetails(p.Details, s.Details)
 	over(&p.Mode, s.Mode)
 	over(&p.Hidden, s.Hidden)
+	if s.Model.Set && strings.Contains(s.Model.V, "/") {
+		p.Provider = Value[string]{} // the reference names its own
+	}
 	over(&p.Provider, s.Provider)
 	over(&p.Model, s.Model)
 	over(&p.Temperature, s.Temperature)

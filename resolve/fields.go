@@ -45,7 +45,13 @@ func (r *resolver) withoutSampling() {
 }
 
 func (r *resolver) tools() {
-	v := pick(r, "tools", func(p *profile.Profile) profile.Value[profile.Tools] { return p.Tools }).V
+	pick(r, "tools", func(p *profile.Profile) profile.Value[profile.Tools] { return p.Tools })
+	var v profile.Tools
+	for _, l := range r.layers {
+		if l.Keys.Tools.Set {
+			v = l.Keys.Tools.V.Over(v)
+		}
+	}
 	r.out.Tools, r.out.AllTools = slices.Clone(v.Names), v.All
 	if r.out.Tools == nil {
 		r.out.Tools = []string{}

@@ -63,7 +63,7 @@ func Codes() []profile.Code {
 type resolver struct {
 	in     Input
 	layers []config.Layer // the weakest first
-	own    int            // the layer of the profile
+	own    int            // the first layer of the profile and its parents
 	won    map[string]int // which layer a key is from
 	out    *spec.Spec
 	ds     []profile.Diagnostic
@@ -103,7 +103,13 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 func (r *resolver) stack() error {
 	r.layers = append([]config.Layer{{Name: source.Builtin, Keys: builtin()}}, r.in.Config.Defaults...)
 	r.own = len(r.layers)
-	r.layers = append(r.layers, config.Layer{Name: source.Profile, Keys: r.in.Profile})
+	for _, p := range r.in.Profile.Layers() {
+		name := source.Extends
+		if p == r.in.Profile {
+			name = source.Profile
+		}
+		r.layers = append(r.layers, config.Layer{Name: name, Keys: p})
+	}
 	for _, set := range []struct {
 		layer source.Layer
 		keys  map[string]string
@@ -193,17 +199,22 @@ func (r *resolver) workspace() {
 	r.out.Workspace = filepath.Join(root, rel)
 }
 
-// prompt composes the layers of the system prompt.
+// prompt composes the layers of the system prompt. A profile that has none
+// speaks with the prompt of a parent.
 func (r *resolver) prompt() {
+	speaker := r.in.Profile.Speaker()
 	system := pick(r, "system-prompt", func(p *profile.Profile) profile.Value[string] { return p.SystemPrompt })
-	text, at, err := prompt.Own(r.root, r.in.Profile, system)
+	text, at, err := prompt.Own(r.root, speaker, system)
 	if err != nil {
 		r.err = err
 		return
 	}
 	trace := r.out.Origins["system-prompt"]
 	if !system.Set {
-		at.Layer = source.Profile
+		at.Layer = source.Extends
+		if speaker == r.in.Profile {
+			at.Layer = source.Profile
+		}
 	}
 	trace.Origin = at
 	r.out.Origins["system-prompt"] = trace

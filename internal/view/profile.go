@@ -38,6 +38,7 @@ type Profile struct {
 	Details           *profile.Details           `json:"details,omitempty"`
 	Mode              string                     `json:"mode"`
 	Hidden            bool                       `json:"hidden,omitempty"`
+	Extends           []string                   `json:"extends,omitempty"`
 	Provider          string                     `json:"provider"`
 	Model             string                     `json:"model"`
 	Temperature       *float64                   `json:"temperature,omitempty"`
@@ -61,8 +62,10 @@ type Profile struct {
 	Diagnostics    []profile.Diagnostic `json:"diagnostics"`
 }
 
-// NewItem describes a profile for a list. ds are the diagnostics of its file.
+// NewItem describes a profile for a list, with what it inherits. ds are the
+// diagnostics of its file.
 func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
+	p = p.Flatten()
 	i := Item{
 		Name: p.Name, Title: p.Title.V, Description: p.Description.V,
 		Dialect: p.Dialect, Mode: mode(p), Model: Model(p), Tools: tools(p),
@@ -76,8 +79,10 @@ func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
 	return i
 }
 
-// NewProfile describes a profile in full.
+// NewProfile describes a profile in full, with what it inherits.
 func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
+	body := p.Body
+	p = p.Flatten()
 	v := Profile{
 		Name: p.Name, Title: p.Title.V, Description: p.Description.V, Summary: p.Summary.V,
 		Mode: mode(p), Hidden: p.Hidden.V,
@@ -85,8 +90,8 @@ func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
 		Temperature: optional(p.Temperature), TopP: optional(p.TopP), MaxTokens: p.MaxTokens.V, Thinking: p.Thinking.V,
 		Tools: tools(p), Permission: p.Permission, Limits: limits(p), Workspace: p.Workspace.V,
 		SystemPrompt: p.Body, SubagentPrompt: p.SubagentPrompt.V,
-		Dialect: p.Dialect, Source: Source{p.File}, Revision: p.Revision, Body: p.Body,
-		Diagnostics: append([]profile.Diagnostic{}, ds...),
+		Dialect: p.Dialect, Source: Source{p.File}, Revision: p.Revision, Body: body,
+		Extends: p.Extends.V, Diagnostics: append([]profile.Diagnostic{}, ds...),
 	}
 	if p.SystemPrompt.Set {
 		v.SystemPrompt = p.SystemPrompt.V
