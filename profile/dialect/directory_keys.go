@@ -1,7 +1,9 @@
 package dialect
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -186,6 +188,7 @@ func (d *folder) isOn(key string, otherwise bool) bool {
 // acted on, in their native form.
 func (d *folder) keepHabits() {
 	at := source.Origin{Layer: source.Profile, File: d.file}
+	d.noteHabits()
 	m := mapping()
 	for _, h := range dirHabits() {
 		m.Content = append(m.Content, str(h.native), d.habitValue(h))
@@ -206,6 +209,25 @@ func (d *folder) keepHabits() {
 		at = f.at
 	}
 	d.keepNative("subagents.planning", scalar(strconv.FormatBool(d.isOn("subagent_planning_enabled", false))), at)
+}
+
+// noteHabits says once for all of them that nothing acts on the habits yet.
+func (d *folder) noteHabits() {
+	var first source.Origin
+	var written []string
+	for _, f := range d.doc.fields {
+		for _, h := range d.habits {
+			if h.at == f.at {
+				written = append(written, f.written)
+			}
+		}
+		if len(written) == 1 && first == (source.Origin{}) {
+			first = f.at
+		}
+	}
+	if len(written) > 0 {
+		d.report(profile.CodeInactiveKey, first, "habits", fmt.Sprintf("this version does not act on %s; it is kept", strings.Join(written, ", ")), "")
+	}
 }
 
 // habitValue is true or false, or the map that holds the habit's number.

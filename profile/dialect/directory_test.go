@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -183,7 +184,6 @@ func TestDirectoryReports(t *testing.T) {
 		{"a tool without a command", map[string]string{"tools/enabled.json": `["x"]`, "tools/x.yaml": "description: d"}, "profiles/a/tools/x.yaml:1:1", "P156"},
 		{"a broken tool", map[string]string{"tools/enabled.json": `["x"]`, "tools/x.yaml": "a: b: c"}, "profiles/a/tools/x.yaml:1:5", "P156"},
 		{"a tool that is not there", map[string]string{"tools/enabled.json": `["x"]`}, "profiles/a/tools/enabled.json:1:2", "P116"},
-		{"a tool whose name is a path", map[string]string{"tools/enabled.json": `["../x"]`, "tools/../x.yaml": "description: d\ncommand: c"}, "profiles/a/tools/enabled.json:1:2", "P116"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := map[string]string{"config.json": with(""), "system_prompt.txt": "x"}
@@ -213,6 +213,20 @@ func TestDirectoryNearestTools(t *testing.T) {
 	}))
 	if p.Tools.V.Names[0] != "read" || slices.Contains(p.Tools.V.Names, "bash") {
 		t.Errorf("%v", p.Tools.V.Names)
+	}
+}
+
+// TestDirectoryToolNamesAreNoPaths: a name never leads to a file that is not a
+// tool's.
+func TestDirectoryToolNamesAreNoPaths(t *testing.T) {
+	p, _ := decodeFolder(t, inFolder("profiles/a", map[string]string{
+		"config.json": `{"id": "a", "description": "d", "enabled_tools": ["../x"]}`, "system_prompt.txt": "x",
+		"tools/../x.yaml": "description: d\ncommand: c",
+	}))
+	for _, x := range p.Extra {
+		if x.Key == "user-tools" {
+			t.Errorf("%s", x.YAML)
+		}
 	}
 }
 
@@ -325,4 +339,47 @@ func FuzzDirectory(f *testing.F) {
 			t.Errorf("(-want +got):\n%s\n%s", diff, parts[0].Data)
 		}
 	})
+}
+
+// TestExampleDirectories reads the example workspace: four profiles under one
+// persona, without a warning.
+func TestExampleDirectories(t *testing.T) {
+	root := filepath.Join("..", "..", "examples", "directories")
+	main, required, optional := dialect.DirectoryParts()
+	for id, want := range map[string]struct {
+		title       string
+		temperature float64
+	}{
+		"secretary": {"Personal Secretary", 0.7}, "server_admin": {"Server Administrator", 0.2},
+		"developer": {"Developer", 0.2}, "tool_developer": {"Tool Developer", 0.2},
+	} {
+		dir := filepath.Join(root, "profiles", id)
+		files := map[string]string{}
+		for _, name := range append(append([]string{main}, required...), optional...) {
+			found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range found {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[path.Join(path.Dir(name), filepath.Base(file))] = string(data)
+			}
+		}
+		p, ds := decodeFolder(t, inFolder("profiles/"+id, files))
+		if bad := lines(ds, profile.SeverityWarning); bad != "" {
+			t.Errorf("%s: %s", id, bad)
+		}
+		if p.Name != id || p.Title.V != want.title || p.Temperature.V != want.temperature || p.Model.V != "gemma4:31b-cloud" ||
+			!strings.Contains(string(p.Extra[0].YAML), "\n  planning: true") || !slices.Contains(p.Tools.V.Names, "disk_usage") {
+			t.Errorf("%s: %+v", id, p)
+		}
+		for _, says := range []string{"Who you are", "CONTEXT FIRST", "Extending yourself", "Scratchpad", "Todo", "Memory", "Delegating", "Switching"} {
+			if !strings.Contains(p.Persona.V, says) {
+				t.Errorf("%s: the persona says nothing of %q", id, says)
+			}
+		}
+	}
 }
