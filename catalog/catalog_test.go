@@ -53,7 +53,7 @@ func age(tb testing.TB, dir string) {
 
 func text(keys string) string { return "---\ndescription: d\n" + keys + "---\nprompt\n" }
 
-const broken = "---\ndescription: a: b\n---\n"
+const broken = "---\ndescription: d\nmode: all\nmode: all\n---\nprompt\n"
 
 func workspace(dir string, further ...string) *catalog.Catalog {
 	return catalog.Open(catalog.Options{Sources: catalog.Standard("", dir, further...)})
@@ -93,16 +93,16 @@ func TestSources(t *testing.T) {
 		{name: "other files pass", files: []string{"profiles/a.md", text(""), "profiles/a.png", "x", "profiles/b.txt", "x", "agents/README.md", "# x", "agents/s/SKILL.md", text("name: s\n")}, names: "a"},
 		{name: "hidden files are not read", files: []string{"profiles/.a.md", text(""), "profiles/.x/a.md", text(""), "profiles/a.md", text("")}, names: "a"},
 		{name: "bad files hide none", files: []string{"profiles/a.md", text(""), "profiles/b.md", broken, "profiles/c.md", "no frontmatter", "profiles/d.md", text("")},
-			names: "a d", code: "profiles/b.md P103\nprofiles/c.md P101"},
+			names: "a d", code: "profiles/b.md P104\nprofiles/c.md P101"},
 		{name: "ignored by git", files: []string{".gitignore", "agents/\n/profiles/old*\n", "profiles/.gitignore", "*.tmp.md\n!keep.tmp.md\n",
 			"agents/a.md", text(""), "profiles/old.md", text(""), "profiles/x/old.md", text(""), "profiles/a.tmp.md", text(""), "profiles/keep.tmp.md", text("")},
 			names: "keep.tmp x/old"},
 		{name: "the last source wins and both are named", files: []string{"profiles/a.md", text(""), "agents/x.md", text("name: a\n")}, names: "a", code: "profiles/a.md P131"},
 		{name: "a refused file keeps its name from earlier sources", files: []string{"profiles/a.md", text(""), "profiles/b.md", text(""), "agents/a.md", broken},
-			names: "b", code: "agents/a.md P103\nagents/a.md P133"},
-		{name: "a refused file leaves its name to its own folder", files: []string{"profiles/a.md", text(""), "profiles/b.md", "---\nname: a\ndescription: a: b\n---\n"},
-			names: "a", code: "profiles/b.md P103"},
-		{name: "a later good file wins over a refused one", files: []string{"profiles/a.md", broken, "agents/a.md", text("")}, names: "a", code: "profiles/a.md P103"},
+			names: "b", code: "agents/a.md P104\nagents/a.md P133"},
+		{name: "a refused file leaves its name to its own folder", files: []string{"profiles/a.md", text(""), "profiles/b.md", "---\nname: a\ndescription: d\nmode: all\nmode: all\n---\nprompt\n"},
+			names: "a", code: "profiles/b.md P104"},
+		{name: "a later good file wins over a refused one", files: []string{"profiles/a.md", broken, "agents/a.md", text("")}, names: "a", code: "profiles/a.md P104"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -417,9 +417,9 @@ func TestCheck(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{"the catalog", nil, "profiles/a.md loaded roster a P112 P131\nprofiles/b.md refused roster b P103\nprofiles/x.png ignored\nagents/a.md loaded opencode a\n{2 1 1 2}"},
-		{"a folder", []string{"profiles"}, "a.md loaded roster a P112\nb.md refused roster b P103\nx.png ignored\n{1 1 1 1}"},
-		{"all", []string{"."}, "README.md ignored\nagents/a.md loaded opencode a P131\nprofiles/a.md loaded roster a P112\nprofiles/b.md refused roster b P103\nprofiles/x.png ignored\n{2 1 2 2}"},
+		{"the catalog", nil, "profiles/a.md loaded roster a P112 P131\nprofiles/b.md refused roster b P104\nprofiles/x.png ignored\nagents/a.md loaded opencode a\n{2 1 1 2}"},
+		{"a folder", []string{"profiles"}, "a.md loaded roster a P112\nb.md refused roster b P104\nx.png ignored\n{1 1 1 1}"},
+		{"all", []string{"."}, "README.md ignored\nagents/a.md loaded opencode a P131\nprofiles/a.md loaded roster a P112\nprofiles/b.md refused roster b P104\nprofiles/x.png ignored\n{2 1 2 2}"},
 		{"a file", []string{"profiles/a.md"}, "profiles/a.md loaded roster a P112\n{1 0 0 1}"},
 		{"an absolute file", []string{abs}, abs + " loaded roster a P112\n{1 0 0 1}"},
 		{"a file of another kind", []string{"profiles/x.png"}, "profiles/x.png ignored\n{0 0 1 0}"},

@@ -8,7 +8,7 @@ func (c *Catalog) SetNow(now func() time.Time) { c.now = now }
 // Telling says whether the next look is at stamps only.
 func (c *Catalog) Telling() bool {
 	for i, v := range c.visits {
-		if c.sources[i].Path != "" && v.looks == nil {
+		if c.sources[i].Path != "" && !v.telling {
 			return false
 		}
 	}

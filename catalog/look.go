@@ -3,6 +3,7 @@ package catalog
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -10,8 +11,9 @@ import (
 // of one that is not there. A walk finds the same again as long as none of its
 // looks tells a change: a folder's stamp changes with the names in it.
 type look struct {
-	path  string
-	stamp stamp
+	path   string
+	stamp  stamp
+	folder bool
 }
 
 func lookAt(path string) look {
@@ -19,7 +21,7 @@ func lookAt(path string) look {
 	if err != nil {
 		return look{path: path}
 	}
-	return look{path, stampOf(info)}
+	return look{path, stampOf(info), info.IsDir()}
 }
 
 // path is the absolute path of a place below the root.
@@ -30,27 +32,16 @@ func (w *walker) look(inRoot string) {
 	w.looks = append(w.looks, lookAt(w.path(inRoot)))
 }
 
-// telling returns what tells a change of anything that the walk saw, or nil if
-// that cannot be told: it followed a link or met something unreadable, or
-// something has changed so lately that the next change might leave its stamp.
-func (w *walker) telling(now time.Time) []look {
-	if w.untold {
-		return nil
-	}
-	for _, l := range w.looks {
-		if now.UnixNano()-max(l.stamp.mtime, l.stamp.ctime) < int64(racy) {
-			return nil
-		}
-	}
-	return w.looks
+// telling says whether what the walk saw tells every change. It does not if the
+// walk followed a link or met something unreadable, or if something has changed
+// so lately that the next change might leave its stamp.
+func (w *walker) telling(now time.Time) bool {
+	return !w.untold && !slices.ContainsFunc(w.looks, func(l look) bool {
+		return now.UnixNano()-max(l.stamp.mtime, l.stamp.ctime) < int64(racy)
+	})
 }
 
-// same says whether every path is as it was. Nothing to look at says no.
-func same(looks []look) bool {
-	for _, l := range looks {
-		if lookAt(l.path) != l {
-			return false
-		}
-	}
-	return len(looks) > 0
+// same says whether a source is as it was at the last look.
+func (v visit) same() bool {
+	return v.telling && !slices.ContainsFunc(v.looks, func(l look) bool { return lookAt(l.path) != l })
 }

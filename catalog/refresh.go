@@ -22,8 +22,9 @@ type sourced struct {
 
 // visit is a source as the last look found it.
 type visit struct {
-	looks []look     // what tells that it is the same; nil: nothing does
-	files []cacheKey // in the order of their paths
+	looks   []look
+	telling bool       // looks tell that it is the same
+	files   []cacheKey // in the order of their paths
 }
 
 // refresher is one look at the sources.
@@ -41,7 +42,7 @@ type refresher struct {
 func (c *Catalog) stale() []bool {
 	out := make([]bool, len(c.sources))
 	for i, s := range c.sources {
-		out[i] = s.Path != "" && !same(c.visits[i].looks)
+		out[i] = s.Path != "" && !c.visits[i].same()
 	}
 	return out
 }
@@ -66,7 +67,8 @@ func (c *Catalog) refresh(stale []bool, all bool) []sourced {
 	loadAll(r.jobs, runtime.GOMAXPROCS(0), c.seed, c.opts)
 	for i, w := range r.walks {
 		if w != nil {
-			c.visits[i] = visit{looks: w.telling(now)}
+			c.visits[i] = visit{looks: w.looks, telling: w.telling(now)}
+			c.walks++
 			w.close()
 		}
 	}
@@ -86,7 +88,7 @@ func (c *Catalog) refresh(stale []bool, all bool) []sourced {
 func (r *refresher) settle() {
 	for _, j := range r.jobs {
 		if j.entry.stamp == (stamp{}) { // it is to be read again
-			r.c.visits[j.key.source].looks = nil
+			r.c.visits[j.key.source].telling = false
 		}
 		if j.entry.result == nil { // gone since its folder was read
 			continue

@@ -250,7 +250,7 @@ func (w *walker) file(dir folder, f found) {
 		f.parts = w.partsOf(dir)
 	}
 	w.out = append(w.out, f)
-	w.looks = append(w.looks, look{w.path(f.inRoot), f.stamp})
+	w.looks = append(w.looks, look{w.path(f.inRoot), f.stamp, false})
 }
 
 // follow gives what a link leads to, if that is inside the root.

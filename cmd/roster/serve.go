@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -72,6 +73,11 @@ func (c *cli) serveApp(ctx context.Context, app *roster.App) error {
 		return err
 	}
 	debug.SetGCPercent(serverGC)
+	watching, unwatch := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { app.LogProfiles(watching) })
+	defer watch.Wait()
+	defer unwatch()
 	server := host.Server(l.Addr().String(), app.Handler())
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
