@@ -65,6 +65,8 @@ func (d *document) repair(file string, refusal profile.Diagnostic) {
 	}
 	if r.spent() {
 		r.found, r.edits = nil, nil
+	} else if odd := bytes.IndexAny(r.text, oddBreaks); len(r.found) == 0 && odd >= 0 {
+		r.oddBreak(odd, "")
 	}
 	if len(r.found) > 0 && !r.refused() && d.adopt(file, r) {
 		d.diags = append(d.diags, r.diagnose(d, file, len(r.found))...)
@@ -237,12 +239,17 @@ func (r *repairer) unindented(b chunk) chunk {
 		if w.indent > 0 || w.blank || w.comment {
 			continue
 		}
-		if item, ok := headOf(r.text, w.from, w.to, 0); ok && item.item && list {
+		if item, ok := headOf(r.text, w.from, w.to, 0); ok && item.item && list || !list && r.closesFlow(h, w) {
 			continue
 		}
 		before := i - 1
-		for before > b.first && r.rows[before].blank {
+		for before > b.first && (r.rows[before].blank || r.rows[before].comment) {
 			before--
+		}
+		for j := b.first + 1; j < i; j++ {
+			if c := r.rows[j]; c.comment && profile.LikeCloser(r.text[c.from:c.to]) {
+				before = j
+			}
 		}
 		if end := r.rows[before]; profile.LikeCloser(r.text[end.from:end.to]) {
 			w = end
@@ -252,6 +259,12 @@ func (r *repairer) unindented(b chunk) chunk {
 		break
 	}
 	return b
+}
+
+// closesFlow says whether a row holds nothing but the end of a flow collection.
+func (r *repairer) closesFlow(h head, w row) bool {
+	c := r.text[h.value]
+	return (c == '[' || c == '{') && len(bytes.Trim(r.text[w.from:w.to], "]}, \t")) == 0
 }
 
 // stray reports a line that is neither key nor value. Where it is a closing

@@ -12,6 +12,10 @@ import (
 func (r *repairer) flow(v value) {
 	text := r.text[v.from:v.to]
 	items, end := flowItems(text)
+	if end < 0 && len(items) == 1 {
+		r.report(v.from+items[0].from, profile.CodeNotClosed, v.key, fmt.Sprintf("the quote %c is not closed", text[items[0].from]), "close it at the end of the item")
+		return
+	}
 	if end < 0 {
 		r.report(v.from, profile.CodeNotClosed, v.key, fmt.Sprintf("%q is not closed", text[:1]), fmt.Sprintf("close it, or quote the value if %q belongs to its text", text[:1]))
 		return
@@ -28,7 +32,7 @@ func (r *repairer) flow(v value) {
 			continue
 		}
 		item := text[it.from:it.to]
-		if bytes.Count(item, []byte("(")) != bytes.Count(item, []byte(")")) || bytes.ContainsAny(item, "\n\"") {
+		if bytes.Count(item, []byte("(")) != bytes.Count(item, []byte(")")) || isQuote(item[0]) || bytes.ContainsAny(item, "\n\"") {
 			r.report(v.from+it.from, profile.CodeAmbiguous, v.key, fmt.Sprintf("%s cannot be read as one item", shown(item, 0)), "quote each item")
 			r.edits = r.edits[:before]
 			return
@@ -79,16 +83,16 @@ func flowItems(text []byte) (items []span, end int) {
 		}
 		trimmed := bytes.TrimLeft(item, " \t\n")
 		from += len(item) - len(trimmed)
-		if len(trimmed) > 0 && trimmed[0] != '"' && trimmed[0] != '\'' {
+		if len(trimmed) > 0 && (!isQuote(trimmed[0]) || quotedEnd(trimmed, 0) != len(trimmed)-1) {
 			items = append(items, span{from, from + len(trimmed)})
 		}
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case (c == '"' || c == '\'') && fresh(text, i):
+		case isQuote(c) && fresh(text, i):
 			n := quotedEnd(text, i)
-			if n < 0 {
-				return nil, -1
+			if n < 0 || bytes.IndexByte(text[i:n], '\n') >= 0 { // in a text that YAML refuses, it was likely to end before
+				return []span{{i, i + 1}}, -1
 			}
 			if start < 0 {
 				start = i
@@ -115,6 +119,8 @@ func flowItems(text []byte) (items []span, end int) {
 	}
 	return nil, -1
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 // fresh says whether a quote opens a text of a flow collection rather than
 // standing inside one.

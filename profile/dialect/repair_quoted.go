@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,10 @@ func (r *repairer) quoted(v value) {
 	}
 	rest := bytes.TrimSpace(text[end+1:])
 	if len(rest) > 0 && (rest[0] != '#' || end+1 < len(text) && text[end+1] == '#') {
+		if line, _, _ := bytes.Cut(text[end+1:], []byte("\n")); len(bytes.TrimSpace(line)) == 0 {
+			r.afterQuotes(v, v.from+end)
+			return
+		}
 		if !encloses(text) {
 			r.quote(v)
 			return
@@ -38,6 +43,13 @@ func (r *repairer) quoted(v value) {
 	if len(r.edits) == before && !r.refusedAt(v) {
 		r.refuse(v.chunk, v.key)
 	}
+}
+
+// afterQuotes reports lines below a text that has ended.
+func (r *repairer) afterQuotes(v value, end int) {
+	rows := slices.DeleteFunc(slices.Clone(r.rows[v.first+1:v.last]), func(w row) bool { return w.blank || w.to <= end })
+	r.report(r.misplaced(v, rows), profile.CodeAmbiguous, v.key, "the quotes are closed, and lines that belong to nothing stand below",
+		"put the quote behind all of the text, or start the keys at the left edge")
 }
 
 func (r *repairer) refusedAt(v value) bool {

@@ -16,9 +16,7 @@ import (
 // to it, a backslash is one. Over several lines it is joined with blanks, as
 // YAML joins plain text, unless its lines are laid out.
 func (r *repairer) quote(v value) {
-	if at, what := r.ambiguous(v); at >= 0 {
-		r.report(at, profile.CodeAmbiguous, v.key, fmt.Sprintf("it is not clear whether %s belongs to the text of %s", what, v.key),
-			"put the text below |- and indent all of it, or start the key at the left edge")
+	if r.ambiguous(v) {
 		return
 	}
 	spot := r.spot(v)
@@ -119,29 +117,45 @@ func (r *repairer) spot(v value) int {
 	return v.from
 }
 
-// ambiguous finds a line of a text over several lines that may be meant as
+// ambiguous reports a text over several lines of which a line may be meant as
 // something else: a comment, a key of profiles, a block of keys.
-func (r *repairer) ambiguous(v value) (int, string) {
-	pairs, rows := 0, r.rows[v.first+1:v.last]
+func (r *repairer) ambiguous(v value) bool {
+	rows := slices.DeleteFunc(slices.Clone(r.rows[v.first+1:v.last]), func(w row) bool { return w.blank })
+	heads := 0
+	unclear := -1
 	for _, w := range rows {
-		if w.blank {
-			continue
-		}
-		at := w.to - len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))
-		h, ok := headOf(r.text, at, w.to, 0)
-		if w.comment || ok && !h.item && v.level == 0 && isProfileKey(h.key) {
-			return at, shown(bytes.TrimSpace(r.text[at:w.to]), 0)
-		}
+		h, ok := headOf(r.text, r.start(w), w.to, 0)
 		if ok {
-			pairs++
-		} else {
-			pairs -= len(rows)
+			heads++
+		}
+		if unclear < 0 && (w.comment || ok && !h.item && v.level == 0 && isProfileKey(h.key)) {
+			unclear = r.start(w)
 		}
 	}
-	if pairs > 0 && !isTextKey(v.key) {
-		return rows[0].from, shown(bytes.TrimSpace(r.text[rows[0].from:rows[0].to]), 0)
+	switch {
+	case heads > 0 && heads == len(rows) && (!isTextKey(v.key) || unclear >= 0):
+		r.report(r.misplaced(v, rows), profile.CodeAmbiguous, v.key,
+			fmt.Sprintf("%s is a text, and keys or items stand below it", shown(r.lineAt(v.from)[r.columnOf(v.from):], 0)),
+			"write it as a key or an item too, start the keys at the left edge, or quote the whole as one text")
+	case unclear >= 0:
+		r.report(unclear, profile.CodeAmbiguous, v.key,
+			fmt.Sprintf("it is not clear whether %s belongs to the text of %s", shown(r.lineAt(unclear)[r.columnOf(unclear):], 0), v.key),
+			"put the text below |- and indent all of it, or start the key at the left edge")
+	default:
+		return false
 	}
-	return -1, ""
+	return true
+}
+
+// misplaced gives the likelier fault where keys stand below a text: the text,
+// or a key of the left edge that was indented by mistake.
+func (r *repairer) misplaced(v value, rows []row) int {
+	first := r.start(rows[0])
+	h, _ := headOf(r.text, first, rows[0].to, 0)
+	if v.level == 0 && (len(rows) == 1 || h.value >= rows[0].to && !h.item) {
+		return first
+	}
+	return v.from
 }
 
 // isTextKey says whether a key takes text in every dialect.

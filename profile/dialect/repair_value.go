@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -63,7 +64,7 @@ func (r *repairer) value(v value) {
 	case c == '[' || c == '{':
 		r.flow(v)
 	case (c == '|' || c == '>') && isBlockHeader(line):
-		r.refuse(v.chunk, v.key)
+		r.literal(v)
 	case (c == '|' || c == '>') && (v.rows() > 1 || len(line) > 1 && line[1] == ' '):
 		r.report(v.from, profile.CodeAmbiguous, v.key, fmt.Sprintf("text follows %q in its line", c), fmt.Sprintf("start the text in the line below, or quote all of it if %q belongs to it", c))
 	case c == '-' && (len(line) == 1 || line[1] == ' '):
@@ -81,21 +82,59 @@ func isBlockHeader(line []byte) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
+// literal reports what is wrong with a text below | or >. Most texts are
+// indented by two spaces.
+func (r *repairer) literal(v value) {
+	const less, more = "the line is indented less than the text above it", "the line is indented more than the text below it"
+	var text []row
+	for _, w := range r.rows[v.first+1 : v.chunk.last] {
+		if !w.blank {
+			text = append(text, w)
+		}
+	}
+	if bytes.ContainsAny(r.text[v.from:r.rows[v.first].to], "0123456789") {
+		r.report(v.from, profile.CodeInvalidYAML, v.key, "the text below is not indented as far as this number says", "remove the number")
+		return
+	}
+	for i, w := range text {
+		if w.indent == 0 || w.indent >= text[0].indent {
+			continue
+		}
+		odd, why := w, less
+		if i == 1 && text[0].indent != v.indent+2 && !slices.ContainsFunc(text[i:], func(o row) bool { return o.indent != w.indent }) {
+			odd, why = text[0], more
+		}
+		r.report(r.start(odd), profile.CodeInvalidYAML, v.key, why, "indent all of the text alike")
+		return
+	}
+	r.refuse(v.chunk, v.key)
+}
+
 // refuse reports a block with YAML's own words.
 func (r *repairer) refuse(b chunk, key string) {
 	_, err := r.node(b)
 	msg, at := "this cannot be read as YAML", b.at
+	if odd := bytes.IndexAny(r.text[b.at:r.rows[b.last-1].to], oddBreaks); odd >= 0 {
+		r.oddBreak(b.at+odd, key)
+		return
+	}
 	var le *yaml.LoadError
 	if errors.As(err, &le) {
 		msg = le.Message
 		if le.ContextMsg != "" {
 			msg += " " + le.ContextMsg
 		}
-		if le.Mark.Line > 0 {
-			at = r.offset(b, le.Mark.Line, le.Mark.Column)
+		if m := markOf(le); m.Line > 0 {
+			at = r.offset(b, m.Line, m.Column)
 		}
 	}
 	r.report(at, profile.CodeInvalidYAML, key, msg, hintFor(r.lineAt(at), msg))
+}
+
+func (r *repairer) oddBreak(at int, key string) {
+	c, _ := utf8.DecodeRune(r.text[at:])
+	r.report(at, profile.CodeInvalidYAML, key, fmt.Sprintf("the character %U ends the line for YAML, and the rest of it fits nothing", c),
+		"remove it, or put the value in double quotes and escape it")
 }
 
 // offset finds a place of a block as YAML counts it.
@@ -124,6 +163,11 @@ func (r *repairer) lineAt(at int) []byte {
 	return r.text[r.rows[i].from:r.rows[i].to]
 }
 
+// start gives where the text of a row starts.
+func (r *repairer) start(w row) int {
+	return w.to - len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))
+}
+
 // tabs reads leading tabs as spaces where that can mean only one thing: none
 // of the lines of the block is indented with spaces. It is false for a block
 // that was reported.
@@ -131,7 +175,7 @@ func (r *repairer) tabs(v value) bool {
 	first, mixed := -1, false
 	var edits []edit
 	for _, w := range r.rows[v.first+1 : v.chunk.last] {
-		lead := r.text[w.from : w.to-len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))]
+		lead := r.text[w.from:r.start(w)]
 		n := bytes.Count(lead, []byte("\t"))
 		mixed = mixed || !w.blank && n < len(lead)
 		if n == 0 || w.blank {
@@ -189,8 +233,7 @@ func (r *repairer) below(v value) {
 		return
 	}
 	w := r.rows[first]
-	at := w.to - len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))
-	r.nested(v, chunk{first: first, last: v.last, at: at, indent: w.indent, level: v.level + 1})
+	r.nested(v, chunk{first: first, last: v.last, at: r.start(w), indent: w.indent, level: v.level + 1})
 }
 
 // nested repairs a block of which the first row may start with the dash of the
@@ -199,25 +242,26 @@ func (r *repairer) nested(v value, b chunk) {
 	parts, odd := r.divide(b)
 	if odd >= 0 {
 		w := r.rows[odd]
-		r.report(w.to-len(bytes.TrimLeft(r.text[w.from:w.to], " \t")), profile.CodeInvalidYAML, v.key, "the line is indented less than the lines above it that it belongs to", "indent it like them")
+		r.report(r.start(w), profile.CodeInvalidYAML, v.key, "the line is indented less than the lines above it that it belongs to", "indent it like them")
 		return
 	}
-	if kind, ok := r.kind(v.key, parts); !ok {
+	switch kind, odd := r.kind(v.key, parts); {
+	case odd >= 0:
+		r.report(parts[odd].at, profile.CodeAmbiguous, v.key, fmt.Sprintf("%s is neither a key nor an item like the lines beside it", shown(r.lineAt(parts[odd].at)[r.columnOf(parts[odd].at):], 0)),
+			"write it like them, indent it below the one that it belongs to, or quote the whole as one text")
+	case kind == ofText:
 		text := value{chunk: b, key: v.key, from: b.at, last: b.last}
 		end := r.rows[b.last-1]
 		text.to = end.from + len(bytes.TrimRight(r.text[end.from:end.to], " \t"))
 		r.quote(text)
-	} else {
+	default:
 		for _, p := range parts {
-			if before := len(r.found); !r.accepts(p) {
+			if !r.accepts(p) && !r.spent() {
 				r.part(v, p, kind)
-				if len(r.found) > before && r.refused() && r.spent() {
-					return
-				}
 			}
 		}
 	}
-	if before := r.refused(); !before && !r.accepts(v.chunk) {
+	if !r.refused() && !r.accepts(v.chunk) {
 		r.refuse(v.chunk, v.key)
 	}
 }
@@ -226,15 +270,14 @@ func (r *repairer) nested(v value, b chunk) {
 // that is indented less; -1: there is none.
 func (r *repairer) divide(b chunk) (parts []chunk, odd int) {
 	parts = []chunk{{first: b.first, last: b.first + 1, at: b.at, indent: b.indent, level: b.level}}
+	top, keyed := headOf(r.text, b.at, r.rows[b.first].to, b.level)
 	for i := b.first + 1; i < b.last; i++ {
 		w := r.rows[i]
-		switch {
-		case w.blank || w.comment || w.indent > b.indent:
-		case w.indent < b.indent:
+		if !w.blank && !w.comment && w.indent < b.indent {
 			return parts, i
-		default:
-			at := w.to - len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))
-			parts = append(parts, chunk{first: i, last: i + 1, at: at, indent: b.indent, level: b.level})
+		}
+		if !w.blank && !w.comment && w.indent == b.indent && !r.belongs(w, keyed && !top.item) {
+			parts = append(parts, chunk{first: i, last: i + 1, at: r.start(w), indent: b.indent, level: b.level})
 			continue
 		}
 		parts[len(parts)-1].last = i + 1
@@ -242,32 +285,49 @@ func (r *repairer) divide(b chunk) (parts []chunk, odd int) {
 	return parts, -1
 }
 
+// belongs says whether a row is part of what stands above it though it is not
+// indented more: the end of a flow collection, or an item below a key.
+func (r *repairer) belongs(w row, inMap bool) bool {
+	if len(bytes.Trim(r.text[w.from:w.to], "]}, \t")) == 0 {
+		return true
+	}
+	h, ok := headOf(r.text, r.start(w), w.to, 0)
+	return inMap && ok && h.item
+}
+
 type blockKind int
 
 const (
-	ofItems blockKind = iota
+	ofText blockKind = iota
+	ofItems
 	ofKeys
 )
 
-// kind says what a block is by how its parts start; not ok: it is a text.
-func (r *repairer) kind(key string, parts []chunk) (blockKind, bool) {
-	items, keys := 0, 0
-	for _, p := range parts {
-		h, ok := headOf(r.text, p.at, r.rows[p.first].to, p.level)
-		switch {
-		case ok && h.item:
-			items++
-		case ok:
-			keys++
+// kind says what a block is by how its parts start, and which part does not
+// fit; -1: all do.
+func (r *repairer) kind(key string, parts []chunk) (kind blockKind, odd int) {
+	kinds := make([]blockKind, len(parts))
+	count := map[blockKind]int{}
+	for i, p := range parts {
+		if h, ok := headOf(r.text, p.at, r.rows[p.first].to, p.level); ok {
+			kinds[i] = ofKeys
+			if h.item {
+				kinds[i] = ofItems
+			}
 		}
+		count[kinds[i]]++
 	}
 	switch {
-	case items == len(parts):
-		return ofItems, true
-	case keys == len(parts) && !isTextKey(key):
-		return ofKeys, true
+	case count[ofItems] == len(parts):
+		return ofItems, -1
+	case count[ofText] == len(parts), isTextKey(key):
+		return ofText, -1
+	case count[ofItems] > count[ofKeys]:
+		kind = ofItems
+	default:
+		kind = ofKeys
 	}
-	return 0, false
+	return kind, slices.IndexFunc(kinds, func(k blockKind) bool { return k != kind })
 }
 
 // part repairs one key or one item of a block.
@@ -294,8 +354,7 @@ func (r *repairer) part(v value, p chunk, kind blockKind) {
 func (r *repairer) continues(v value, column int) bool {
 	for _, w := range r.rows[v.first+1 : v.last] {
 		if w.indent == column && !w.blank && !w.comment {
-			at := w.to - len(bytes.TrimLeft(r.text[w.from:w.to], " \t"))
-			h, ok := headOf(r.text, at, w.to, 0)
+			h, ok := headOf(r.text, r.start(w), w.to, 0)
 			return ok && !h.item
 		}
 	}

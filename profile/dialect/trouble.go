@@ -24,8 +24,8 @@ func (d *document) yamlError(file string, err error) profile.Diagnostic {
 	var le *yaml.LoadError
 	if errors.As(err, &le) {
 		msg = le.Message
-		if le.Mark.Line > 0 {
-			at.Line, at.Column = d.line(le.Mark.Line), max(1, le.Mark.Column)
+		if m := markOf(le); m.Line > 0 {
+			at.Line, at.Column = d.line(m.Line), max(1, m.Column)
 		}
 		if le.ContextMsg != "" {
 			msg += " " + le.ContextMsg
@@ -50,6 +50,15 @@ func (d *document) yamlError(file string, err error) profile.Diagnostic {
 		text, _, _ = bytes.Cut(d.front.YAML[starts[min(le.Mark.Line, len(starts))-1]:], []byte("\n"))
 	}
 	return profile.Diagnose(profile.CodeInvalidYAML, at, "", msg, hintFor(text, msg))
+}
+
+// markOf gives the place of an error. For a key without a colon it is that of
+// the key, which YAML misses only in the next line.
+func markOf(le *yaml.LoadError) yaml.Mark {
+	if strings.Contains(le.Message, "expected ':'") && le.ContextMark.Line > 0 {
+		return le.ContextMark
+	}
+	return le.Mark
 }
 
 // documentEnd gives the offset of the first line that ends a YAML document.
