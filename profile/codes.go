@@ -58,6 +58,7 @@ const (
 	CodeSecret      = "P149"
 	CodeReference   = "P150"
 	CodeNearest     = "P151"
+	CodeCut         = "P152"
 
 	CodeTargetDefault = "P154"
 	CodeFolderName    = "P155"
@@ -135,6 +136,7 @@ var codes = [...]Code{
 	{CodeSecret, "", SeverityWarning, "A key or password is written out in the file. It is neither kept nor shown; name an environment variable instead."},
 	{CodeReference, SchemaValidation, SeverityError, "A reference names nothing in its file."},
 	{CodeNearest, "", SeverityNote, "A value has no equal here; the nearest one is used."},
+	{CodeCut, "", SeverityNote, "A block of a prompt is longer than its template allows; the rest is left out."},
 	{CodeTargetDefault, "", SeverityWarning, "A field that is not set gets a default of the target dialect in a conversion."},
 	{CodeFolderName, SchemaValidation, SeverityError, "The folder of a directory profile has another name than its id."},
 	{CodeUserTool, "", SeverityWarning, "The file of a workspace's own tool cannot be read as description, input-schema and command; the tool is not there."},
