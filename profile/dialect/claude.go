@@ -140,7 +140,7 @@ func (d *decoder) denials(f field) []permission.Rule {
 			d.report(profile.CodeNotAllowed, d.at(item), f.written, "a tool without a name", "")
 			continue
 		}
-		for _, tool := range d.ruleTools(name, permission.Deny) {
+		for _, tool := range ruleTools(name, permission.Deny) {
 			subs := []string{"*"}
 			if narrowed {
 				subs = subjects(tool, strings.TrimSuffix(strings.TrimSpace(arg), ")"))

@@ -112,10 +112,19 @@ func (e *encoder) ruleMap(rules []permission.Rule) (*yaml.Node, bool) {
 		if n == 1 && rules[0].Subject == "*" {
 			value = group.Content[1]
 		}
-		m.Content = append(m.Content, quoted(e.spelled(tool)), value)
+		m.Content = append(m.Content, quoted(e.ruleName(tool)), value)
 		rules = rules[n:]
 	}
 	return m, true
+}
+
+// ruleName spells a tool in the rules: as the dialect does where rules are its
+// own.
+func (e *encoder) ruleName(tool string) string {
+	if e.g.twins {
+		return e.spelled(tool)
+	}
+	return tool
 }
 
 // quoted writes patterns in quotes, as people do: `*` alone would be an alias.

@@ -196,7 +196,7 @@ func (e *encoder) switches(off []permission.Rule) *yaml.Node {
 		if t.All {
 			all = "true"
 		}
-		n.Content = append(n.Content, str("*"), scalar(all))
+		n.Content = append(n.Content, quoted("*"), scalar(all))
 	}
 	for _, name := range t.Names {
 		if !t.All {

@@ -98,7 +98,7 @@ func (d *decoder) rule(g grammar, tool, subject string, e permission.Effect, at 
 		return
 	}
 	at.Layer = source.Profile
-	for _, name := range d.ruleTools(tool, e) {
+	for _, name := range ruleTools(tool, e) {
 		if name == "task" && e == permission.Ask && d.opts.Headless {
 			d.report(profile.CodeHeadlessAsk, at, "permission", "task: ask cannot be answered without a person", "write allow or deny")
 		}

@@ -260,7 +260,7 @@ func fuzz(f *testing.F, name, path string, seeds ...string) {
 		if err := profile.CheckName(p.Name); err != nil {
 			t.Fatal(err)
 		}
-		parts, lost := d.Encode(p)
+		parts, lost := dialect.Encode(d, p)
 		if len(lost) > 0 {
 			return
 		}

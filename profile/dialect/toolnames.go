@@ -119,7 +119,7 @@ func serverTool(name string) (string, bool) {
 		server, tool, ok = strings.Cut(name, "/")
 		ok = ok && tool != "" && !isToolset(server)
 	}
-	if !ok || server == "" || server == "*" {
+	if !ok || server == "" || !alphanumeric(server[0]) {
 		return "", false
 	}
 	if tool == "" {
@@ -173,11 +173,11 @@ func (d *decoder) names(name string) ([]string, bool) {
 
 // ruleTools gives the names that a rule for a tool stands for. A rule that
 // restricts a part of one of our tools stands for that name alone.
-func (d *decoder) ruleTools(name string, e permission.Effect) []string {
+func ruleTools(name string, e permission.Effect) []string {
 	if e != permission.Allow && partialTools(name) != nil {
 		return []string{name}
 	}
-	names, _ := d.names(name)
+	names, _ := toolNames(name)
 	return names
 }
 
