@@ -16,6 +16,7 @@ import (
 
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/schema"
 	"github.com/rosterrun/roster/resolve"
 )
 
@@ -26,7 +27,7 @@ var update = flag.Bool("update", false, "write the generated reference pages")
 // TestReference holds the reference pages against the program that they
 // describe. With -update it writes them.
 func TestReference(t *testing.T) {
-	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics} {
+	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics, "keys.md": writeKeys} {
 		t.Run(name, func(t *testing.T) {
 			var want bytes.Buffer
 			write(&want)
@@ -92,6 +93,20 @@ func writeFlags(w io.Writer, flags *pflag.FlagSet) {
 	if rows.Len() > 0 {
 		fmt.Fprintf(w, "\n| flag | |\n|---|---|\n%s", rows.String())
 	}
+}
+
+func writeKeys(w io.Writer) {
+	io.WriteString(w, generated+`# Keys of a profile
+
+What the frontmatter of a native profile takes. A key may be written in kebab-case,
+snake_case or camelCase. A key that is not here is kept, and `+"`roster check`"+` names it with
+the nearest one. Those that this version does not act on yet are checked and kept.
+
+A list that may be written with "+" is then added to that of the parents
+([extends](../howto/write-a-profile.md#build-on-another-profile)).
+
+`)
+	schema.WritePage(w)
 }
 
 func writeDiagnostics(w io.Writer) {

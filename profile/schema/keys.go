@@ -30,6 +30,11 @@ func (s Shape) orNone() Shape {
 	return s
 }
 
+func (s Shape) saying(words string) Shape {
+	s.Says = words
+	return s
+}
+
 func (s Shape) filled() Shape {
 	s.Filled = true
 	return s
@@ -74,7 +79,7 @@ var keys = [...]Key{
 	{Name: "thinking", Shape: word("off", "minimal", "low", "medium", "high"), Default: "medium where the model can, else off", Meaning: "how much the model thinks before it answers"},
 
 	{Name: "tools", Acts: true, Adds: true, Default: "*", Meaning: "what it may be offered: names, `*`, or a map of names to true and false; `bash(git *)` is also an allow rule",
-		Shape: list.or(Shape{Kind: Map, Each: &boolean})},
+		Shape: list.or(Shape{Kind: Map, Each: &boolean}).saying("a list of texts, or a map of names to true or false")},
 	{Name: "tool-settings", Acts: true, Meaning: "settings of tools; an unknown one is an error", Shape: toolSettings},
 	{Name: "permission", Acts: true, Meaning: "rules by tool and subject in order; the last that matches decides", Shape: permissionShape},
 	{Name: "default-permission", Shape: effect, Acts: true, Default: "ask", Meaning: "what holds where no rule matches"},
@@ -126,7 +131,7 @@ var keys = [...]Key{
 	{Name: "habits", Meaning: "thinking habits", Shape: habitShape},
 	{Name: "subagents", Acts: true, Meaning: "agents that this one delegates to", Shape: dict(
 		Key{Name: "tools", Shape: list, Adds: true, Meaning: "what they may be offered"},
-		Key{Name: "planning", Shape: planning, Default: "false", Meaning: "whether they plan"},
+		Key{Name: "planning", Shape: planning, Default: "false", Meaning: "whether they plan, as under `planning`"},
 		Key{Name: "prompt", Shape: text, Meaning: "added to each one's prompt"},
 		Key{Name: "max-depth", Shape: Shape{Kind: Count}, Default: "3", Meaning: "how deep they may delegate in turn; 0: not at all"},
 		Key{Name: "max-parallel", Shape: atLeast1, Meaning: "how many run at a time"},
@@ -135,7 +140,7 @@ var keys = [...]Key{
 	{Name: "vars", Shape: texts, Meaning: "texts by name, for `{{ .Vars.name }}` in prompts"},
 	{Name: "prompt", Meaning: "a prompt made of blocks", Shape: dict(
 		Key{Name: "strategy", Shape: text, Meaning: "`agent`, `minimal`, `custom`, or one of roster.yaml"},
-		Key{Name: "blocks", Meaning: "the blocks by name; each text or `file:PATH`", Shape: Shape{Kind: Map, Each: &block}},
+		Key{Name: "blocks", Meaning: "the blocks by name; each text or `file:PATH`", Shape: Shape{Kind: Map, Each: &block}.saying("a map of names to text or maps")},
 	)},
 	{Name: "subagent-prompt", Shape: text, Meaning: "the prompt when this profile runs as a subagent"},
 	{Name: "system-prompt", Shape: text, Acts: true, Default: "the body", Meaning: "text, `file:PATH` in the workspace, or `{{name}}`; with it the body is documentation"},

@@ -14,7 +14,7 @@ var (
 	lineLength  = Key{Name: "max-line-length", Shape: Shape{Kind: Count, Low: 4}, Acts: true, Default: "2000", Meaning: "characters of a line before it is cut"}
 	maxTimeout  = Key{Name: "max-timeout", Shape: duration, Acts: true, Default: "10m", Meaning: "the longest that a call may ask for"}
 
-	permissionShape = effect.or(ruleMap.or(ruleList))
+	permissionShape = effect.or(ruleMap.or(ruleList)).saying("`allow`, `ask`, `deny`, a map of tools to these or to maps of subjects to these, or a list of maps")
 	ruleMap         = Shape{Kind: Map, Each: ref(effect.or(Shape{Kind: Map, Each: &effect}))}
 	ruleList        = Shape{Kind: List, Each: ref(dict(
 		Key{Name: "tool", Shape: text.filled(), Acts: true, Meaning: "the tool's name; `*` and `?` are wild"},

@@ -47,6 +47,7 @@ type Shape struct {
 	Keys      []Key
 	Each      *Shape
 	Or        *Shape // another shape that it may have instead
+	Says      string // what it takes, in words, where the rest says it badly
 }
 
 // Keys lists the top-level keys in the order in which they are written. The
@@ -118,6 +119,9 @@ func names(in []Key) []string {
 
 // Takes says in words what the shape takes.
 func (s *Shape) Takes() string {
+	if s.Says != "" {
+		return s.Says
+	}
 	text := s.takes()
 	if s.None {
 		text += " or `none`"
@@ -161,6 +165,9 @@ func (s *Shape) takesMap() string {
 		return "a map of names"
 	case s.Each.Kind == Map && s.Each.Keys == nil:
 		return "a map of names to maps"
+	}
+	if s.Each.Or != nil {
+		return "a map of names"
 	}
 	return "a map of names to " + plural(s.Each.Takes())
 }
