@@ -94,9 +94,11 @@ func (c *Catalog) AddFile(file string) error {
 	if err != nil {
 		return ioError(file, err)
 	}
+	var open opener
+	defer open.close()
 	for _, f := range w.out {
 		j := job{src: s, file: f, walk: w}
-		j.load(nil, c.seed, c.opts)
+		j.load(&open, nil, c.seed, c.opts)
 		if err := loadError(j.entry.result); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"hash/maphash"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -66,28 +65,6 @@ func (e *entry) fresh(f found) bool {
 	return e.readAt.UnixNano()-last >= int64(racy)
 }
 
-// read reads one file, at most one byte more than a profile may have.
-func read(root *os.Root, inRoot string, buf []byte) ([]byte, error) {
-	f, err := openRegular(root, inRoot)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF || len(buf) > profile.MaxFile {
-			return buf, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
 // openRegular opens a regular file. It does not wait for the other end of a
 // pipe.
 func openRegular(root *os.Root, inRoot string) (*os.File, error) {
@@ -108,13 +85,13 @@ func openRegular(root *os.Root, inRoot string) (*os.File, error) {
 
 // readParts reads the further files of a directory profile. They are bounded
 // together, for there may be many.
-func readParts(root *os.Root, parts []part) (map[string][]byte, error) {
+func readParts(open *opener, root *os.Root, parts []part) (map[string][]byte, error) {
 	if len(parts) == 0 {
 		return nil, nil
 	}
 	all, left := make(map[string][]byte, len(parts)), profile.MaxFile
 	for _, p := range parts {
-		data, err := read(root, p.inRoot, nil)
+		data, err := open.read(root, p.inRoot, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.key, bare(err))
 		}
@@ -183,13 +160,15 @@ func loadAll(jobs []job, workers int, seed maphash.Seed, opts dialect.Options) {
 	var wg sync.WaitGroup
 	for range min(workers, len(jobs)) {
 		wg.Go(func() {
+			var open opener
+			defer open.close()
 			var buf []byte
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(jobs) {
 					return
 				}
-				buf = jobs[i].load(buf[:0], seed, opts)
+				buf = jobs[i].load(&open, buf[:0], seed, opts)
 			}
 		})
 	}
@@ -198,14 +177,14 @@ func loadAll(jobs []job, workers int, seed maphash.Seed, opts dialect.Options) {
 
 // load reads one file; when its bytes are those of the old entry, what was made
 // of them stays.
-func (j *job) load(buf []byte, seed maphash.Seed, opts dialect.Options) []byte {
+func (j *job) load(open *opener, buf []byte, seed maphash.Seed, opts dialect.Options) []byte {
 	e := &entry{stamp: j.file.stamp, parts: j.file.parts, real: j.walk.path(j.file.inRoot), readAt: time.Now()}
 	j.entry = e
-	data, err := read(j.walk.root, j.file.inRoot, buf)
+	data, err := open.read(j.walk.root, j.file.inRoot, buf)
 	var beside map[string][]byte
 	if err == nil {
 		buf = data
-		beside, err = readParts(j.walk.root, j.file.parts)
+		beside, err = readParts(open, j.walk.root, j.file.parts)
 	}
 	if err != nil {
 		e.stamp = stamp{} // try again
