@@ -17,7 +17,7 @@ import (
 // The bounds of a repair: what it may give to the parser in all, in calls and
 // in bytes, and how deep below a key it looks.
 const (
-	maxParses      = 1000
+	maxParses      = 500
 	maxParsedBytes = 8 * profile.MaxFrontmatter
 	maxRepairLevel = 4
 )
@@ -43,6 +43,9 @@ type finding struct {
 }
 
 func (r *repairer) report(at int, code, key, message, hint string) {
+	if r.spent() { // what is not known to be YAML is not known to be a fault either
+		return
+	}
 	r.found = append(r.found, finding{at, code, key, message, hint})
 }
 
@@ -63,7 +66,7 @@ func (d *document) repair(file string, refusal profile.Diagnostic) {
 	if refusal.Code == profile.CodeInvalidYAML && !hasControl(d.front.YAML) {
 		r.run()
 	}
-	if r.spent() {
+	if r.spent() && !r.refused() {
 		r.found, r.edits = nil, nil
 	} else if odd := bytes.IndexAny(r.text, oddBreaks); len(r.found) == 0 && odd >= 0 {
 		r.oddBreak(odd, "")
