@@ -58,7 +58,7 @@ var imports = map[string]string{
 		"model/openaichat model/record model/script profile prompt resolve session source spec store/sqlite tool",
 	"host": "dispatch internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
-		"permission profile profile/dialect resolve sandbox session source",
+		"permission profile profile/dialect profile/schema resolve sandbox session source",
 
 	"internal/clock":         "",
 	"internal/gitlog":        "",

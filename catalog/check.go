@@ -105,6 +105,7 @@ func report(files []sourced, sources []Source, around func() *Snapshot, path fun
 		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...), Profiles: f.profiles}
 		for _, p := range f.profiles {
 			fr.Names = append(fr.Names, p.Name)
+			fr.Diagnostics = append(fr.Diagnostics, s.shadowed(f, p)...)
 		}
 		if len(fr.Names) > 0 {
 			fr.Name = fr.Names[0]
@@ -116,6 +117,18 @@ func report(files []sourced, sources []Source, around func() *Snapshot, path fun
 		r.Summary.count(fr)
 	}
 	return r
+}
+
+// shadowed notes the denies that never decide in a profile that loaded, its
+// parents' included.
+func (s *Snapshot) shadowed(f sourced, p *profile.Profile) []profile.Diagnostic {
+	if f.status != Loaded {
+		return nil
+	}
+	if linked := s.linked[p]; linked != nil {
+		p = linked
+	}
+	return p.ShadowedDenies()
 }
 
 func (s *Summary) count(f FileReport) {

@@ -257,3 +257,38 @@ func TestCheckOfOneFileKnowsItsParents(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckNotesShadowedDenies(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir,
+		"profiles/a.md", text("permission:\n  bash:\n    rm *: deny\n    \"*\": ask\n"),
+		"profiles/base.md", text("permission: {bash: {rm *: deny}, edit: deny}\n"),
+		"profiles/child.md", text("extends: base\npermission: {bash: allow}\n"),
+		"profiles/good.md", text("permission: {bash: {\"*\": ask, rm *: deny}}\n"),
+	)
+	c := workspace(dir)
+	r, err := c.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range r.Files {
+		for _, d := range f.Diagnostics {
+			if d.Code == profile.CodeShadowedDeny {
+				got = append(got, fmt.Sprintf("%s:%d:%d %s: %s", d.File, d.Line, d.Column, d.Severity, d.Message))
+			}
+		}
+	}
+	want := []string{
+		`profiles/a.md:5:5 note: bash "rm *" deny never decides: bash "*" ask in profiles/a.md:6:5 comes later and covers all that it names`,
+		`profiles/child.md:4:14 note: bash "*" allow covers all that bash "rm *" deny in profiles/base.md:3:21 names, so that the deny of the parent never decides`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, d := range c.Diagnostics() {
+		if d.Code == profile.CodeShadowedDeny {
+			t.Errorf("found outside of a check: %v", &d)
+		}
+	}
+}
