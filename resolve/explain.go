@@ -180,6 +180,9 @@ func Explain(s *spec.Spec) Explanation {
 
 func field(s *spec.Spec, key string, value any) Field {
 	trace := s.Origins[key]
+	if trace.Written != "" {
+		value = trace.Written
+	}
 	f := Field{Value: value, Origin: place(trace.Origin), Overrides: []Place{}}
 	for _, o := range trace.Overrode {
 		f.Overrides = append(f.Overrides, place(o))

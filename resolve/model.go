@@ -24,6 +24,9 @@ func (r *resolver) model() {
 		return p.Model
 	})
 	provider := pick(r, "provider", func(p *profile.Profile) profile.Value[string] { return p.Provider })
+	if id, provider = r.variables("model", id), r.variables("provider", provider); r.err != nil {
+		return
+	}
 	var found catalog.Resolved
 	switch {
 	case id.V == inherit:
@@ -49,7 +52,7 @@ func (r *resolver) model() {
 		if provider.Set {
 			trace.Overrode = append(trace.Overrode, trace.Origin)
 		}
-		trace.Origin = id.At
+		trace.Origin, trace.Written = id.At, r.out.Origins["model"].Written
 		r.out.Origins["provider"] = trace
 	}
 	for key, at := range found.From {

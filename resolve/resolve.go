@@ -175,6 +175,8 @@ func (r *resolver) workspace() {
 		dir = profile.Value[string]{V: r.in.Workspace, Set: true, At: source.Origin{Layer: source.Flag}}
 		trace.Origin = dir.At
 		r.out.Origins["workspace"] = trace
+	} else if dir = r.variables("workspace", dir); r.err != nil {
+		return
 	}
 	root := r.in.Config.Dir
 	rel := dir.V
@@ -204,6 +206,9 @@ func (r *resolver) workspace() {
 func (r *resolver) prompt() {
 	speaker := r.in.Profile.Speaker()
 	system := pick(r, "system-prompt", func(p *profile.Profile) profile.Value[string] { return p.SystemPrompt })
+	if system = r.variables("system-prompt", system); r.err != nil {
+		return
+	}
 	text, at, err := prompt.Own(r.root, speaker, system)
 	if err != nil {
 		r.err = err

@@ -117,6 +117,9 @@ type ToolExecution struct {
 type Trace struct {
 	Origin   source.Origin   `json:"origin"`
 	Overrode []source.Origin `json:"overrides,omitempty"`
+	// Written is the value with its variables not filled in, if it has some:
+	// what they hold is not shown.
+	Written string `json:"written,omitempty"`
 }
 
 // Encode returns the canonical JSON of the spec, without origins, as it is kept
