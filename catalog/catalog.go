@@ -89,7 +89,7 @@ func (c *Catalog) AddFile(file string) error {
 	if _, err := os.Stat(file); err != nil {
 		return ioError(file, err)
 	}
-	w, err := walk(s, false)
+	w, err := walk(s, false, nil)
 	defer w.close()
 	if err != nil {
 		return ioError(file, err)

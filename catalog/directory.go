@@ -182,7 +182,7 @@ func (w *walker) search(top folder) {
 	queue, cut := []folder{top}, false
 	for n := 0; n < len(queue); n++ {
 		f := queue[n]
-		entries, err := w.list(f)
+		entries, err := w.searched(f)
 		if err != nil {
 			w.untold = true
 			w.diagnose(f.rel, profile.CodeNotSearched, fmt.Sprintf("the folder cannot be searched for directory profiles: %v", bare(err)), "")
@@ -199,18 +199,51 @@ func (w *walker) search(top folder) {
 			if !e.IsDir() || w.isPassed(next.rel) || f.ignoring.match(f, e) {
 				continue
 			}
-			if len(queue) < maxSearched {
+			if len(queue) < w.src.most {
 				queue = append(queue, next)
 				continue
 			}
 			if !cut {
-				w.diagnose(next.rel, profile.CodeSearchCut, fmt.Sprintf("directory profiles are searched for in %d folders; this one and those after it are not searched", maxSearched),
+				w.diagnose(next.rel, profile.CodeSearchCut, fmt.Sprintf("directory profiles are searched for in %d folders; this one and those after it are not searched", w.src.most),
 					"name the folder of the profiles under profiles in roster.yaml")
 			}
 			cut = true
 		}
 	}
 	slices.SortStableFunc(w.out, func(a, b found) int { return cmp.Compare(a.rel, b.rel) })
+}
+
+// listing is what a search needs to know of a folder, as of its stamp.
+type listing struct {
+	stamp   stamp
+	entries []fs.DirEntry
+}
+
+// searched lists a folder as far as a search needs it. A workspace has many
+// folders and few of them change, so the others are not read again.
+func (w *walker) searched(f folder) ([]fs.DirEntry, error) {
+	at := lookAt(w.path(f.inRoot))
+	l, known := w.before[f.inRoot]
+	if known && l.stamp == at.stamp {
+		w.looks = append(w.looks, at)
+	} else {
+		all, err := w.list(f)
+		if err != nil {
+			return nil, err
+		}
+		few := slices.DeleteFunc(all, func(e fs.DirEntry) bool { return !e.IsDir() && !isMark(e.Name()) })
+		l = listing{at.stamp, slices.Clone(few)}
+	}
+	if w.began.UnixNano()-max(at.stamp.mtime, at.stamp.ctime) >= int64(racy) {
+		w.listed[f.inRoot] = l
+	}
+	return l.entries, nil
+}
+
+// isMark says whether a file of this name tells something about its folder.
+func isMark(name string) bool {
+	main, required, _ := dialect.DirectoryParts()
+	return name == ignoreFile || name == main || slices.Contains(required, name)
 }
 
 // main notes the profile of a folder.

@@ -14,3 +14,10 @@ func (c *Catalog) Telling() bool {
 	}
 	return true
 }
+
+// SetSearched bounds the folders in which directory profiles are searched for.
+func (c *Catalog) SetSearched(most int) {
+	for i := range c.sources {
+		c.sources[i].most = most
+	}
+}

@@ -25,6 +25,7 @@ type visit struct {
 	looks   []look
 	telling bool       // looks tell that it is the same
 	files   []cacheKey // in the order of their paths
+	listed  map[string]listing
 }
 
 // refresher is one look at the sources.
@@ -67,7 +68,7 @@ func (c *Catalog) refresh(stale []bool, all bool) []sourced {
 	loadAll(r.jobs, runtime.GOMAXPROCS(0), c.seed, c.opts)
 	for i, w := range r.walks {
 		if w != nil {
-			c.visits[i] = visit{looks: w.looks, telling: w.telling(now)}
+			c.visits[i] = visit{looks: w.looks, telling: w.telling(now), listed: w.listed}
 			c.walks++
 			w.close()
 		}
@@ -131,7 +132,7 @@ func (r *refresher) memory(i int, s Source) {
 }
 
 func (r *refresher) walk(i int, s Source) {
-	w, err := walk(s, r.all)
+	w, err := walk(s, r.all, r.c.visits[i].listed)
 	r.walks[i] = w
 	if err != nil {
 		w.unreadable("", err)

@@ -36,6 +36,7 @@ type Source struct {
 	// search says that the source is the directory profiles in the folders
 	// below Path, down to maxSearchDepth, except in those that passed matches.
 	search bool
+	most   int // folders
 	passed []string
 
 	lead, folder string // see settled
@@ -68,7 +69,7 @@ func sourcesBelow(dir, prefix string) []Source {
 
 // ofWorkspace lists the sources that only a workspace has.
 func ofWorkspace(dir string, before []Source) []Source {
-	search := Source{Path: dir, Root: dir, Shown: ".", search: true}
+	search := Source{Path: dir, Root: dir, Shown: ".", search: true, most: maxSearched}
 	for _, s := range before {
 		rel, err := filepath.Rel(dir, s.Path)
 		switch {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
@@ -38,6 +39,9 @@ type walker struct {
 	real    string          // real path of the root
 	visited map[string]bool // real paths of folders
 	shared  sharing
+	began   time.Time
+	before  map[string]listing // of a search, by the path below the root
+	listed  map[string]listing // what it leaves for the next
 	out     []found
 	looks   []look // all that the walk depends on …
 	untold  bool   // … unless it depends on more
@@ -60,9 +64,9 @@ func (f folder) into(name, inRoot string) folder {
 }
 
 // walk lists the files of a source on disk, in the order of their paths. The
-// caller closes the root. A source that does not exist has no root.
-func walk(src Source, all bool) (*walker, error) {
-	w := &walker{src: src, all: all, visited: map[string]bool{}}
+// caller closes the root. before is what the last walk of the source listed. A source that does not exist has no root.
+func walk(src Source, all bool, before map[string]listing) (*walker, error) {
+	w := &walker{src: src, all: all, visited: map[string]bool{}, began: time.Now(), before: before, listed: map[string]listing{}}
 	w.looks = append(w.looks, lookAt(src.Path))
 	info, err := os.Stat(src.Path)
 	if errors.Is(err, fs.ErrNotExist) {
