@@ -76,7 +76,7 @@ func (f *File) document() *document {
 
 // All lists the dialects in the order of detection.
 func All() []Dialect {
-	return []Dialect{directory(), docker(), codex(), config(), copilot(), claude(), gemini(), opencode(), knot(), roster()}
+	return []Dialect{directory(), docker(), letta(), codex(), config(), copilot(), claude(), gemini(), opencode(), knot(), roster()}
 }
 
 // ByName finds a dialect.
