@@ -43,7 +43,7 @@ func excerpt(w io.Writer, s Style, d *profile.Diagnostic, lines []string) {
 	if d.Line < 1 || d.Line > len(lines) {
 		return
 	}
-	text := strings.TrimRight(lines[d.Line-1], "\r\n")
+	text := profile.MaskSecrets(strings.TrimRight(lines[d.Line-1], "\r\n"))
 	runes := []rune(strings.ReplaceAll(text, "\t", " "))
 	caret := min(max(d.Column, 1), len(runes)+1) - 1 // columns count runes
 	if caret >= excerptRunes {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/schema"
-	"github.com/rosterrun/roster/source"
 )
 
 // configProfile is one profile while it is put together. Later parts replace
@@ -458,6 +457,5 @@ func (b *configProfile) apiKey(f field) {
 		b.keepIn("model-config", f, "key-env", str(m[1]))
 		return
 	}
-	at := source.Origin{Layer: f.at.Layer, File: f.at.File, Line: f.at.Line} // without a column, the line is not shown
-	b.d.report(profile.CodeSecret, at, f.written, f.written+" is written out; it is not kept", `name the variable that holds it: api_key = "${NAME}"`)
+	b.d.report(profile.CodeSecret, f.at, f.written, f.written+" is written out; it is not kept", `name the variable that holds it: api_key = "${NAME}"`)
 }

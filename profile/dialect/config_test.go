@@ -224,7 +224,7 @@ func TestConfigSmall(t *testing.T) {
 	}{
 		{"the file's stem is the name", "configs/My Agent.json", `{"provider": {"model": "m", "api_key": "${K}"}}`, "my-agent", "title=My Agent\nmodel=m\nmodel-config=key-env: K", "P113:1:29"},
 		{"YAML", "a/agent.yaml", "provider:\n  model: m\n  headers: {X-A: b}\nagent:\n  system_prompt: hi\n", "agent", "model=m\nprompt=hi\nmodel-config=headers: X-A: b", "P113:3:3"},
-		{"a key that is written out", "agent.toml", "[provider]\nmodel = \"m\"\napi_key = \"sk-secret-1\"\n", "agent", "model=m", "P149:3:0"},
+		{"a key that is written out", "agent.toml", "[provider]\nmodel = \"m\"\napi_key = \"sk-secret-1\"\n", "agent", "model=m", "P149:3:1"},
 		{"an empty key", "agent.toml", "[provider]\nmodel = \"m\"\napi_key = \"\"\n", "agent", "model=m", ""},
 		{"unknown keys", "agent.toml", "app = 1\n[provider]\nmodel = \"m\"\n[agent.profile]\nnmae = \"x\"\n\"a.b\" = 2\n[execution]\nmax_turn = 3\n", "agent",
 			"model=m\nexecution.max_turn=3\nagent.profile.nmae=x\nagent.profile.\"a.b\"=2\napp=1", "P112:1:1 P112:5:1 P112:6:1 P112:8:1"},
