@@ -119,7 +119,7 @@ func (e *encoder) text(key string, v profile.Value[string]) {
 // dialect has no title.
 func (e *encoder) name() {
 	n := e.p.Name
-	if t := e.p.Title; t.Set && t.V != n {
+	if t := e.p.Title; t.Set && profile.CheckName(t.V) != nil && strings.TrimSpace(t.V) == t.V {
 		if slug, err := profile.Slug(t.V); err == nil && slug == n {
 			n, e.wrote["title"] = t.V, true
 		}

@@ -52,6 +52,13 @@ func (e *encoder) permission() {
 		e.node("permission", m)
 		return
 	}
+	if stricter, ok := denyingTwins(rules); ok && !whole {
+		if m, ok := e.ruleMap(stricter); ok {
+			e.node("permission", m)
+			e.lose("permission", rules[0].At, "a rule for edit decides write as well")
+			return
+		}
+	}
 	if e.g.dialect != "roster" && (!e.own() || !whole) {
 		e.node("permission", str("deny"))
 		e.lose("permission", rules[0].At, "its rules cannot be kept in their order; it denies everything instead")
@@ -80,6 +87,26 @@ func withoutTwins(rules []permission.Rule) ([]permission.Rule, bool) {
 			return rules, false
 		}
 		i++
+	}
+	return out, true
+}
+
+// denyingTwins drops the rules for write that one for edit beside them stands
+// for. It fails when an edit rule without one would allow more than before.
+func denyingTwins(rules []permission.Rule) ([]permission.Rule, bool) {
+	var out []permission.Rule
+	for i, r := range rules {
+		twin := permission.Rule{Tool: "edit", Subject: r.Subject, Effect: r.Effect}
+		before := i > 0 && sameRule(rules[i-1], twin)
+		after := i+1 < len(rules) && sameRule(rules[i+1], twin)
+		if r.Tool == "write" && (before || after) {
+			continue
+		}
+		if twin.Tool = "write"; r.Tool == "edit" && r.Effect != permission.Deny &&
+			!(i > 0 && sameRule(rules[i-1], twin)) && !(i+1 < len(rules) && sameRule(rules[i+1], twin)) {
+			return nil, false
+		}
+		out = append(out, r)
 	}
 	return out, true
 }
