@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -14,13 +13,17 @@ type edit struct {
 	text     string
 }
 
-// applyEdits changes a copy of b. The edits do not overlap; they get sorted.
+// applyEdits changes a copy of b. The edits get sorted; of two that overlap the
+// second is left out, and what it was for is not repaired.
 func applyEdits(b []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(x, y edit) int { return cmp.Compare(x.from, y.from) })
 	var out bytes.Buffer
 	out.Grow(len(b) + 8*len(edits))
 	at := 0
 	for _, e := range edits {
+		if e.from < at {
+			continue
+		}
 		out.Write(b[at:e.from])
 		out.WriteString(e.text)
 		at = e.to
@@ -77,7 +80,8 @@ func yamlLines(b []byte) []int {
 		if r == '\r' && i+1 < len(b) && b[i+1] == '\n' {
 			continue // the two are one line break
 		}
-		if r == '\n' || strings.ContainsRune(oddBreaks, r) {
+		switch r {
+		case '\n', '\r', '\u0085', '\u2028', '\u2029': // a line feed and oddBreaks
 			starts = append(starts, i+utf8.RuneLen(r))
 		}
 	}

@@ -325,6 +325,9 @@ func (r *repairer) parse(text []byte) (*yaml.Node, error) {
 	if r.spent() {
 		return nil, errSpent
 	}
+	if root, ok := parseFast(text); ok {
+		return root, nil
+	}
 	var n yaml.Node
 	if err := yaml.Load(text, &n, depthLimit); err != nil && !onlyComments(text) {
 		return nil, err

@@ -84,7 +84,7 @@ func (r *repairer) reading(from, to int) string {
 func (r *repairer) enclose(from, to int) {
 	text := r.text[from:to]
 	if strings.ContainsAny(string(text), oddBreaks) {
-		r.edits = append(r.edits, edit{from, to, escapeBreaks(text)})
+		r.escape(from, to)
 		return
 	}
 	if !bytes.ContainsAny(text, `"\`) {
@@ -100,10 +100,17 @@ func (r *repairer) enclose(from, to int) {
 	r.edits = append(r.edits, edit{to, to, "'"})
 }
 
-// escapeBreaks writes a text in double quotes that keeps the characters that
-// YAML takes for line breaks and editors do not.
-func escapeBreaks(text []byte) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", `\r`, "\u0085", `\N`, "\u2028", `\L`, "\u2029", `\P`).Replace(string(text)) + `"`
+// escape puts double quotes around a text with characters that YAML takes for
+// line breaks and editors do not, and keeps them.
+func (r *repairer) escape(from, to int) {
+	escapes := map[rune]string{'\\': `\\`, '"': `\"`, '\r': `\r`, '\u0085': `\N`, '\u2028': `\L`, '\u2029': `\P`}
+	r.edits = append(r.edits, edit{from, from, `"`})
+	for i, c := range string(r.text[from:to]) {
+		if s, ok := escapes[c]; ok {
+			r.edits = append(r.edits, edit{from + i, from + i + utf8.RuneLen(c), s})
+		}
+	}
+	r.edits = append(r.edits, edit{to, to, `"`})
 }
 
 // spot is what YAML refuses in a value: a colon, a comment inside, or its start.
