@@ -14,6 +14,7 @@ import (
 // to say.
 func (d *decoder) extends(f field) {
 	v := d.list(f)
+	d.p.Extends, d.p.ExtendsAt = profile.Value[[]string]{}, nil
 	if !v.Set {
 		return
 	}
@@ -67,7 +68,7 @@ func (d *decoder) adds(f field, siblings []field) bool {
 		d.report(profile.CodeNotAllowed, f.at, f.written, fmt.Sprintf("%s stands beside %s", f.written, plain), "keep one of the two")
 		return false
 	}
-	if d.p.Name != "" && !d.doc.has("extends") {
+	if d.p.Name != "" && !d.p.Extends.Set && !d.doc.has("extends") {
 		d.report(profile.CodeAddsToAll, f.at, f.written, fmt.Sprintf("%s adds to what parents list, and the profile has none", f.written), fmt.Sprintf("write extends, or %s without the +", plain))
 	}
 	return true

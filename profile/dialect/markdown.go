@@ -9,7 +9,7 @@ import (
 
 // wantDescription notes a profile that nobody can choose.
 func (d *decoder) wantDescription() {
-	if strings.TrimSpace(d.p.Description.V) == "" {
+	if strings.TrimSpace(d.p.Description.V) == "" && !d.p.Extends.Set { // a parent may have one
 		d.report(profile.CodeNoDescription, d.p.NameAt, "description", "the profile has no description", "write description: what it is for")
 	}
 }

@@ -117,6 +117,7 @@ func (d *decoder) subagents(f field) {
 		switch s.key {
 		case "subagents.tools":
 			d.subagentTools(s)
+			d.p.SubagentToolsAdd = false
 		case "subagents.+tools":
 			d.subagentTools(s)
 			d.p.SubagentToolsAdd = d.p.SubagentTools.Set

@@ -88,7 +88,7 @@ func (w *with) set(i int, f field) {
 			d.p.Body = d.text(f).V
 			return
 		}
-	case "tools":
+	case "tools", "+tools":
 		w.withoutTools()
 	}
 	w.clear(f.key)
@@ -159,7 +159,7 @@ func (w *with) clearRunning(key string) {
 		p.Cache = profile.Value[string]{}
 	case "workspace":
 		p.Workspace = profile.Value[string]{}
-	case "tools":
+	case "tools", "+tools":
 		p.Tools = profile.Value[profile.Tools]{}
 	case "tool-settings":
 		p.ToolSettings = nil
@@ -174,7 +174,7 @@ func (w *with) clearNested(key string) {
 	p := w.p
 	switch key {
 	case "extends":
-		p.Extends = profile.Value[[]string]{}
+		p.Extends, p.ExtendsAt = profile.Value[[]string]{}, nil
 	case "limits":
 		p.Limits = profile.Limits{}
 	case "retry":
@@ -182,7 +182,7 @@ func (w *with) clearNested(key string) {
 	case "tool-execution":
 		p.ToolExecution = profile.Value[profile.ToolExecution]{}
 	case "subagents":
-		p.SubagentTools, p.SubagentMaxDepth = profile.Value[[]string]{}, profile.Value[int]{}
+		p.SubagentTools, p.SubagentToolsAdd, p.SubagentMaxDepth = profile.Value[[]string]{}, false, profile.Value[int]{}
 	}
 }
 
