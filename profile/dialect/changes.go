@@ -33,15 +33,15 @@ func changes(want, got *profile.Profile) []setKey {
 				}
 			}
 		case "SystemPrompt":
-			if !moved && !alike(a.Field(i), b.Field(i)) {
+			if !moved && !alike(a.Field(i), b.Field(i)) || otherwise(want, got, want.SystemPrompt.V) {
 				out = append(out, setKey{"system-prompt", placeOf(a.Field(i), want)})
 			}
 		case "Body":
-			if moved && strings.TrimSpace(want.Body) != "" || !moved && want.Body != got.Body {
+			if moved && want.SystemPrompt.Set && want.Body != got.Body && strings.TrimSpace(want.Body) != "" || !moved && want.Body != got.Body {
 				out = append(out, setKey{"body", want.BodyAt})
 			}
 		case "Provider", "Model":
-			if !sameModel && !alike(a.Field(i), b.Field(i)) {
+			if !sameModel && !alike(a.Field(i), b.Field(i)) || otherwise(want, got, a.Field(i).Field(0).String()) {
 				out = append(out, setKey{keyOf(name), placeOf(a.Field(i), want)})
 			}
 		case "SubagentTools", "SubagentMaxDepth":
@@ -60,10 +60,35 @@ func changes(want, got *profile.Profile) []setKey {
 // keyOf gives the key of a field.
 func keyOf(field string) string { return kebab(strings.ToLower(field[:1]) + field[1:]) }
 
-// promptMoved says whether the system prompt became the body, where the body
-// is the prompt.
+// promptMoved says whether the prompt changed its place: the system prompt
+// became the body, where the body is the prompt, or the body the system prompt.
 func promptMoved(want, got *profile.Profile) bool {
-	return want.SystemPrompt.Set && !got.SystemPrompt.Set && got.Body == want.SystemPrompt.V
+	if !want.SystemPrompt.Set && got.SystemPrompt.Set && got.Body == "" {
+		return plainPrompt(got) == strings.TrimSpace(want.Body)
+	}
+	if want.SystemPrompt.Set && !got.SystemPrompt.Set {
+		return got.Body == want.SystemPrompt.V
+	}
+	return want.SystemPrompt.Set && got.Body == want.Body && got.Dialect != want.Dialect && plainPrompt(got) == want.SystemPrompt.V
+}
+
+// plainPrompt gives a system prompt without the marks that keep ${ from being a
+// variable.
+func plainPrompt(p *profile.Profile) string {
+	if p.Dialect != "config" {
+		return p.SystemPrompt.V
+	}
+	text, err := profile.ExpandVars(p.SystemPrompt.V, func(string) (string, bool) { return "", false })
+	if err != nil {
+		return p.SystemPrompt.V
+	}
+	return text
+}
+
+// otherwise says whether a value holds variables, and is text after it was
+// written in a dialect without them.
+func otherwise(want, got *profile.Profile, value string) bool {
+	return want.Dialect == "config" && got.Dialect != "config" && profile.HasVars(value)
 }
 
 // alike compares values without their places, and a tool list without the way

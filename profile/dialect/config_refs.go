@@ -11,6 +11,10 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
+// maxInstances is the longest list of instances: each may be a profile, and is
+// looked at once for each of the others.
+const maxInstances = 200
+
 // instance is one named entry of a list of instances.
 type instance struct {
 	field
@@ -50,6 +54,10 @@ func (c *configFile) list(section field, namespace string) []instance {
 		n := deref(f.node)
 		if n.Kind != yaml.SequenceNode {
 			c.report(profile.CodeWrongType, c.d.at(n), f.written, fmt.Sprintf("%s takes a list, not %s", f.written, kindName(n)), "")
+			return nil
+		}
+		if len(n.Content) > maxInstances {
+			c.report(profile.CodeNotAllowed, c.d.at(n), f.written, fmt.Sprintf("%d instances are more than %d", len(n.Content), maxInstances), "divide the file")
 			return nil
 		}
 		for _, item := range n.Content {

@@ -254,6 +254,7 @@ blocks = [{name = "rules", order = 2}, {name = "identity", order = 1, max_length
 		{"the same name twice", "agent.toml", "[agent.profile]\nname = \"x\"\n[[agent.instances]]\nname = \"x\"\nsystem_prompt = \"late\"\n", "x", "prompt=late", "P131:2:1"},
 		{"a plain provider of a sub-agent", "agent.toml", "[agent]\nsystem_prompt = \"a\"\n[[sub_agents.instances]]\nname = \"s\"\nprovider = \"openai\"\nmodel = \"m\"\n", "agent/s",
 			"mode=subagent\nprovider=openai\nmodel=m\ntools=", ""},
+		{"too many instances", "agent.toml", strings.Repeat("[[agent.instances]]\nname = \"x\"\nsystem_prompt = \"a\"\n", 201), "agent", "", "P111:1:3"},
 		{"broken", "agent.toml", "[agent]\nsystem_prompt = oops\n", "agent", "", "P148:2:17"},
 		{"broken JSON", "agent.json", `{"agent": {"system_prompt": "a"},}`, "agent", "", "P103:1:34"},
 	}
@@ -452,4 +453,26 @@ func FuzzTOML(f *testing.F) {
 			t.Errorf("read, and not TOML: %v", err)
 		}
 	})
+}
+
+// TestConvertConfig: a prompt changes its place and not what it says; a
+// variable is one in this dialect only.
+func TestConvertConfig(t *testing.T) {
+	claude := "---\nname: a\ndescription: d\n---\nUse ${HOME}, be kind.\n"
+	p, _ := dialect.Decode(".claude/agents/a.md", []byte(claude))
+	config, _ := dialect.ByName("config")
+	parts, ds := dialect.Encode(config, p)
+	if len(ds) > 0 || !strings.Contains(string(parts[0].Data), `system_prompt = "Use $${HOME}, be kind."`) {
+		t.Errorf("%v\n%s", ds, parts[0].Data)
+	}
+	ps, _, _ := decodeAll(t, "agent.toml", "[agent]\nsystem_prompt = \"For ${TEAM}.\"\n[provider]\nmodel = \"${M}\"\n")
+	codex, _ := dialect.ByName("codex")
+	_, ds = dialect.Encode(codex, ps["agent"])
+	var keys []string
+	for _, d := range ds {
+		keys = append(keys, d.Key)
+	}
+	if got := strings.Join(sorted(keys), " "); got != "model system-prompt" {
+		t.Errorf("lost %s: %v", got, ds)
+	}
 }

@@ -32,11 +32,11 @@ func foreignTools(name string) []string {
 		return []string{"grep", "glob"}
 	case "edit/editFiles", "editFiles", "fs_write":
 		return []string{"edit", "write"}
-	case "Read", "read_file", "ReadFile", "fs_read", "view", "readFile", "read/readFile":
+	case "Read", "read_file", "file_read", "ReadFile", "fs_read", "view", "readFile", "read/readFile":
 		return []string{"read"}
-	case "Write", "write_file", "WriteFile", "create_file", "createFile", "edit/createFile":
+	case "Write", "write_file", "file_write", "WriteFile", "create_file", "createFile", "edit/createFile":
 		return []string{"write"}
-	case "Edit", "edit_file", "EditFile", "replace", "str_replace", "apply_patch":
+	case "Edit", "edit_file", "file_edit", "EditFile", "replace", "str_replace", "apply_patch":
 		return []string{"edit"}
 	case "Glob", "find_files", "fileSearch", "search/fileSearch", "findTestFiles":
 		return []string{"glob"}
