@@ -98,7 +98,13 @@ func (c *Catalog) AddFile(file string) error {
 	defer open.close()
 	for _, f := range w.out {
 		j := job{src: s, file: f, walk: w}
+		if f.diag != nil {
+			return loadError(unread(s, f, nil))
+		}
 		j.load(&open, nil, c.seed, c.opts)
+		if j.entry.result == nil {
+			return ioError(file, fs.ErrNotExist)
+		}
 		if err := loadError(j.entry.result); err != nil {
 			return err
 		}

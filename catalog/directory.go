@@ -108,7 +108,7 @@ func (w *walker) partAt(rel, at string) *part {
 		w.untold = true
 	}
 	if !info.Mode().IsRegular() {
-		w.unreadable(rel, errIrregular(info.Mode()))
+		w.unreadable(rel, irregularError(info.Mode()))
 		return nil
 	}
 	return &part{inRoot: inRoot, stamp: stampOf(info)}

@@ -100,33 +100,29 @@ func (w *walker) ignores(inRoot string, say func(code, message, hint string)) []
 		say(profile.CodeIgnoreBad, fmt.Sprintf("cannot be read: %v", bare(err)), "")
 		return nil
 	}
-	patterns, cut := parseIgnores(data, segments(inRoot))
-	if cut > 0 {
-		say(profile.CodeIgnoreCut, fmt.Sprintf("the file is over %d bytes or %d patterns; what follows line %d does not count", maxIgnoreFile, maxIgnoreLines, cut), "shorten it")
+	patterns, last, cut := parseIgnores(data, segments(inRoot))
+	if cut {
+		say(profile.CodeIgnoreCut, fmt.Sprintf("the file is over %d bytes or %d patterns; what follows line %d does not count", maxIgnoreFile, maxIgnoreLines, last), "shorten it")
 	}
 	return patterns
 }
 
-// parseIgnores gives the patterns of a .gitignore, and the last line that counts
-// when there are too many.
-func parseIgnores(data []byte, domain []string) (out []gitignore.Pattern, cut int) {
-	whole := len(data) <= maxIgnoreFile
-	line := 0
+// parseIgnores gives the patterns of a .gitignore and, when it is too long, the
+// last line that counts.
+func parseIgnores(data []byte, domain []string) (out []gitignore.Pattern, last int, cut bool) {
+	tooLong := len(data) > maxIgnoreFile
 	for raw := range bytes.Lines(data) {
-		if last := !bytes.HasSuffix(raw, []byte("\n")); !whole && last {
-			return out, line
+		if tooLong && !bytes.HasSuffix(raw, []byte("\n")) {
+			return out, last, true
 		}
 		text := strings.TrimRight(string(raw), "\r\n")
 		if strings.TrimSpace(text) != "" && !strings.HasPrefix(text, "#") {
 			if len(out) == maxIgnoreLines {
-				return out, line
+				return out, last, true
 			}
 			out = append(out, gitignore.ParsePattern(text, domain))
 		}
-		line++
+		last++
 	}
-	if !whole {
-		return out, line
-	}
-	return out, 0
+	return out, last, tooLong
 }

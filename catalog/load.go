@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"os"
@@ -74,7 +75,7 @@ func openRegular(root *os.Root, inRoot string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errIrregular(info.Mode())
+		err = irregularError(info.Mode())
 	}
 	if err != nil {
 		f.Close()
@@ -188,7 +189,7 @@ func (j *job) load(open *opener, buf []byte, seed maphash.Seed, opts dialect.Opt
 	}
 	if err != nil {
 		e.stamp = stamp{} // try again
-		if !isAbsent(err) {
+		if !isGone(err) {
 			e.result = unread(j.src, j.file, err)
 		}
 		return buf
@@ -200,6 +201,13 @@ func (j *job) load(open *opener, buf []byte, seed maphash.Seed, opts dialect.Opt
 	}
 	e.result = parse(j.src, j.file, data, beside, opts)
 	return buf
+}
+
+// isGone says that the file that was found is not there any more, but nothing or
+// something else. The next look finds what it is.
+func isGone(err error) bool {
+	var other irregularError
+	return isAbsent(err) || errors.Is(err, syscall.ELOOP) || errors.As(err, &other)
 }
 
 // sum tells the contents of files apart.

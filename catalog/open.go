@@ -83,13 +83,13 @@ func regular(fd int) (int, error) {
 	case unix.S_IFREG:
 		return int(st.Size), nil
 	case unix.S_IFDIR:
-		return 0, errIrregular(fs.ModeDir)
+		return 0, irregularError(fs.ModeDir)
 	case unix.S_IFIFO:
-		return 0, errIrregular(fs.ModeNamedPipe)
+		return 0, irregularError(fs.ModeNamedPipe)
 	case unix.S_IFSOCK:
-		return 0, errIrregular(fs.ModeSocket)
+		return 0, irregularError(fs.ModeSocket)
 	}
-	return 0, errIrregular(fs.ModeDevice)
+	return 0, irregularError(fs.ModeDevice)
 }
 
 // again repeats a call that a signal interrupted.

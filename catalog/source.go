@@ -30,6 +30,9 @@ type Source struct {
 	Name string
 	Data []byte
 
+	// standard says that Path is a folder or else nothing: agent may well be a
+	// program.
+	standard bool
 	// only are patterns of path.Match below Path: nothing else there is read.
 	// They are matched at each look, for what they match may come and go.
 	only []string
@@ -58,11 +61,11 @@ func sourcesBelow(dir, prefix string) []Source {
 		".codex/agents", ".github/agents", ".github/chatmodes", "agent", "agents",
 	} {
 		if strings.Contains(p, "*") {
-			out = append(out, Source{Path: dir, Root: dir, Shown: filepath.Join(prefix, "."), Claimed: true, only: []string{p}})
+			out = append(out, Source{Path: dir, Root: dir, Shown: filepath.Join(prefix, "."), Claimed: true, standard: true, only: []string{p}})
 			continue
 		}
 		p = filepath.FromSlash(p)
-		out = append(out, Source{Path: filepath.Join(dir, p), Root: dir, Shown: filepath.Join(prefix, p), Claimed: true})
+		out = append(out, Source{Path: filepath.Join(dir, p), Root: dir, Shown: filepath.Join(prefix, p), Claimed: true, standard: true})
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func walk(src Source, all bool, before map[string]listing) (*walker, error) {
 	w := &walker{src: src, all: all, visited: map[string]bool{}, began: time.Now(), before: before, listed: map[string]listing{}}
 	w.looks = append(w.looks, lookAt(src.Path))
 	info, err := os.Stat(src.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isAbsent(err) || err == nil && src.standard && !info.IsDir() {
 		return w, nil
 	}
 	if err != nil {
@@ -124,6 +124,10 @@ func (w *walker) start(f folder) {
 
 // single is a source that is one file.
 func (w *walker) single(inRoot string, info fs.FileInfo) {
+	if !info.Mode().IsRegular() {
+		w.unreadable("", irregularError(info.Mode()))
+		return
+	}
 	f := found{inRoot: inRoot, stamp: stampOf(info), claimed: isMarkdown(inRoot) || !isCandidate(inRoot), other: w.all && !isCandidate(inRoot)}
 	dir := folder{inRoot: filepath.Dir(inRoot)}
 	if main, _, _ := dialect.DirectoryParts(); filepath.Base(inRoot) == main {
@@ -173,6 +177,9 @@ func (w *walker) list(f folder) ([]fs.DirEntry, error) {
 	}
 	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
+	if isAbsent(err) { // gone since it was opened
+		err = nil
+	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
@@ -222,7 +229,7 @@ func (w *walker) matching(f folder, pattern []string) {
 func (w *walker) entry(dir folder, e fs.DirEntry) {
 	rel, inRoot := filepath.Join(dir.rel, e.Name()), filepath.Join(dir.inRoot, e.Name())
 	info, err := e.Info()
-	if errors.Is(err, fs.ErrNotExist) {
+	if isAbsent(err) {
 		return // gone since the folder was read
 	}
 	if err == nil && e.Type()&fs.ModeSymlink != 0 {
@@ -239,7 +246,7 @@ func (w *walker) entry(dir folder, e fs.DirEntry) {
 		w.dir(dir.into(e.Name(), inRoot))
 	case !info.Mode().IsRegular():
 		if isMarkdown(rel) || dir.profile && isCandidate(rel) {
-			w.unreadable(rel, errIrregular(info.Mode()))
+			w.unreadable(rel, irregularError(info.Mode()))
 		}
 	case isCandidate(rel):
 		w.file(dir, found{rel: rel, inRoot: inRoot, stamp: stampOf(info), claimed: dir.claimed && isMarkdown(rel)})
@@ -274,6 +281,9 @@ func (w *walker) follow(rel, inRoot string) (string, fs.FileInfo, bool) {
 		return "", nil, false
 	}
 	info, err := w.root.Lstat(target)
+	if isAbsent(err) {
+		return "", nil, false // gone since it was followed
+	}
 	if err != nil {
 		w.unreadable(rel, err)
 		return "", nil, false
@@ -304,10 +314,12 @@ func bare(err error) error {
 	return err
 }
 
-// errIrregular says what is in the place of a file.
-func errIrregular(mode fs.FileMode) error {
+// irregularError says what is in the place of a file.
+type irregularError fs.FileMode
+
+func (e irregularError) Error() string {
 	kind := "a device"
-	switch {
+	switch mode := fs.FileMode(e); {
 	case mode.IsDir():
 		kind = "a folder"
 	case mode&fs.ModeNamedPipe != 0:
@@ -315,7 +327,7 @@ func errIrregular(mode fs.FileMode) error {
 	case mode&fs.ModeSocket != 0:
 		kind = "a socket"
 	}
-	return fmt.Errorf("it is %s, not a regular file", kind)
+	return "it is " + kind + ", not a regular file"
 }
 
 func isMarkdown(name string) bool { return strings.HasSuffix(name, ".md") }
