@@ -70,8 +70,13 @@ func decodeDocker(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	if !slices.ContainsFunc(agents, func(a field) bool { return a.written == dockerRoot }) && len(agents) > 0 {
 		root = agents[0].written
 	}
+	first := map[string]string{}
 	for _, a := range agents {
-		file.names[a.written] = file.name(stem, root, a)
+		name := file.name(stem, root, a)
+		if other, twice := first[name]; twice {
+			file.ds = append(file.ds, profile.Diagnose(profile.CodeName, a.at, "agents", fmt.Sprintf("the agents %q and %q both have the name %q", other, a.written, name), "give them different names"))
+		}
+		first[name], file.names[a.written] = a.written, name
 	}
 	var out []*profile.Profile
 	for _, a := range agents {

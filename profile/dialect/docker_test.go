@@ -154,6 +154,7 @@ func TestDockerReports(t *testing.T) {
 	for _, c := range []struct{ name, text, want, code string }{
 		{"broken YAML", "agents:\n  root:\n    model: a: b\n", "a.yaml:3:13: error", "P103"},
 		{"a name that is a path", "agents:\n  root: {}\n  ../x: {}\n", "a.yaml:3:3: error", "P117"},
+		{"the same name twice", "agents:\n  root: {}\n  a b: {}\n  a-b: {}\n", "a.yaml:4:3: error", "P117"},
 		{"an agent that is no map", "agents:\n  root: 3\n", "a.yaml:2:9: error", "P110"},
 		{"a wrong type", "models: {m: {provider: p, model: m, temperature: hot}}\nagents:\n  root: {model: m}\n", "a.yaml:1:50: error", "P110"},
 		{"twice", "agents:\n  root: {}\n  root: {}\n", "a.yaml:3:3: error", "P104"},
