@@ -81,9 +81,9 @@ func TestUpdateRefuses(t *testing.T) {
 		change           func(*profile.Profile)
 		want             string // code
 	}{
-		{"a file that does not load", "profiles/a.md", "---\nname: [\n---\n", nil, profile.CodeInvalidYAML},
+		{"a file that does not load", "profiles/a.md", "---\nname: [\n---\n", nil, profile.CodeNotClosed},
 		{"keys that share a line", "profiles/a.md", "---\n{name: a, model: x}\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeByHand},
-		{"an anchor that is used elsewhere", "profiles/a.md", "---\nname: a\nmodel: &m fake/x\ncolour: *m\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeInvalidYAML},
+		{"an anchor that is used elsewhere", "profiles/a.md", "---\nname: a\nmodel: &m fake/x\ncolour: *m\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeByHand},
 		{"what the dialect cannot hold", "rig/profiles/a.md", "---\nname: a\nprovider: p\nmodel: m\nsystem-prompt: x\n---\n", func(p *profile.Profile) { p.Tools.V.Names = []string{"read"} }, profile.CodeCannotHold},
 		{"a description that has to stay", ".opencode/agent/a.md", "---\ndescription: x\n---\nb\n", func(p *profile.Profile) { p.Description.Set = false }, profile.CodeNeedDescription},
 	}
