@@ -109,7 +109,7 @@ func (e *treeEncoder) text(key string, v profile.Value[string], path ...string) 
 
 // name gives the text that the name was made from, where there is one.
 func (e *treeEncoder) name() string {
-	if t := e.p.Title; t.Set && t.V != e.p.Name {
+	if t := e.p.Title; t.Set && t.V != e.p.Name && strings.TrimSpace(t.V) == t.V {
 		if slug, err := profile.Slug(t.V); err == nil && slug == e.p.Name {
 			e.wrote["title"] = true
 			return t.V
