@@ -64,6 +64,14 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	d.p.Extra = append(d.p.Extra, profile.Extra{Key: name, YAML: bytes.Clone(value), Known: known || native, At: f.at})
 }
 
+// notYet notes a key that is read, checked and written back, and that this
+// version does not act on.
+func (d *decoder) notYet(f field, set bool) {
+	if set {
+		d.report(profile.CodeInactiveKey, f.at, f.written, fmt.Sprintf("this version does not act on %s; it is kept", f.written), "")
+	}
+}
+
 // dump writes a value anew, with its aliases written out.
 func (d *decoder) dump(f field) ([]byte, bool) {
 	budget := maxExpanded

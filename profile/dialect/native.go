@@ -111,10 +111,12 @@ func (d *decoder) running(f field) bool {
 		p.MaxTokens = asInt(d.count(f, 1))
 	case "thinking":
 		p.Thinking = d.oneOf(f, "off", "minimal", "low", "medium", "high")
+		d.notYet(f, p.Thinking.Set)
 	case "system-prompt":
 		p.SystemPrompt = d.text(f)
 	case "subagent-prompt":
 		p.SubagentPrompt = d.text(f)
+		d.notYet(f, p.SubagentPrompt.Set)
 	case "cache":
 		p.Cache = d.oneOf(f, "auto", "manual", "off")
 	case "workspace":
