@@ -32,6 +32,12 @@ type Options struct {
 	// process, while it does not load. Its errors are among the diagnostics
 	// all the same.
 	KeepLastGood bool
+	// Workspace is the folder that new profiles are written below; empty: none
+	// can be.
+	Workspace string
+	// History is the folder that keeps the versions of profiles that are
+	// saved; empty: they are not kept.
+	History string
 }
 
 // Catalog is safe for concurrent use. It starts nothing and keeps nothing open.
@@ -39,6 +45,10 @@ type Catalog struct {
 	opts     dialect.Options
 	keepGood bool
 	seed     maphash.Seed
+
+	workspace string
+	kept      kept
+	saving    sync.Mutex // held while a profile is written
 
 	calls atomic.Int64 // of Snapshot
 
@@ -61,6 +71,9 @@ func Open(o Options) *Catalog {
 		seed:     maphash.MakeSeed(),
 		now:      time.Now,
 		cache:    map[cacheKey]*entry{},
+
+		workspace: o.Workspace,
+		kept:      kept{o.History},
 	}
 	for _, s := range o.Sources {
 		c.add(s)

@@ -29,6 +29,8 @@ type Source struct {
 	// the profile's name.
 	Name string
 	Data []byte
+	// ReadOnly says that Save does not write profiles of this source.
+	ReadOnly bool
 
 	// standard says that Path is a folder or else nothing: agent may well be a
 	// program.
@@ -92,6 +94,9 @@ func Standard(home, workspace string, further ...string) []Source {
 	var user []Source
 	if home != "" {
 		user = sourcesBelow(home, home)
+	}
+	for i := range user {
+		user[i].ReadOnly = true
 	}
 	out := sourcesBelow(workspace, "")
 	var named []Source

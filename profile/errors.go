@@ -22,6 +22,10 @@ const (
 	EmptyModel          ErrorName = "EmptyModel"
 	MissingSystemPrompt ErrorName = "MissingSystemPrompt"
 	ProfileNotFound     ErrorName = "ProfileNotFound"
+	ProfileExists       ErrorName = "ProfileExists"
+	RevisionMismatch    ErrorName = "RevisionMismatch"
+	RevisionNotFound    ErrorName = "RevisionNotFound"
+	ReadOnly            ErrorName = "ReadOnly"
 )
 
 func (n ErrorName) Error() string { return string(n) }

@@ -139,26 +139,50 @@ func verify(f *File, dialect string, want *profile.Profile) []profile.Diagnostic
 	if profile.Refused(ds) {
 		return ds
 	}
-	if len(got) != 1 || says(got[0]) != says(want) {
-		return byHand(f, "the change could not be told from what else it says")
+	if len(got) != 1 {
+		return byHand(f, fmt.Sprintf("it would hold %d profiles", len(got)))
+	}
+	for _, c := range slices.Concat(changes(want, got[0]), added(want, got[0])) {
+		ds = append(ds, profile.Diagnose(profile.CodeCannotHold, c.at, c.key, fmt.Sprintf("the %s dialect cannot hold %s as it is: it reads back as something else", dialect, c.key), ""))
+	}
+	if profile.Refused(ds) {
+		return ds
 	}
 	return nil
 }
 
-// Create writes a new profile in a dialect. Unlike a conversion it must hold
-// everything: what would be lost is an error. The paths of the parts are those
-// below a workspace.
-func Create(d Dialect, p *profile.Profile) ([]Part, []profile.Diagnostic) {
-	parts, ds := Encode(d, without(p, d.Name))
-	for i := range ds {
-		if ds[i].Code == profile.CodeLost {
-			ds[i] = cannotHold(ds[i])
+// added lists the kept keys that were to go and are there still.
+func added(want, got *profile.Profile) []setKey {
+	var out []setKey
+	for _, x := range changedExtras(got, want) {
+		if slices.ContainsFunc(want.Extra, func(y profile.Extra) bool { return y.Key == x.key }) {
+			continue // named by changes
 		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Create writes a new profile in a dialect and reads it back. Unlike a
+// conversion it must hold everything: what would be lost is an error, and so is
+// what the dialect refuses. The paths of the parts are those below a workspace.
+func Create(d Dialect, p *profile.Profile) ([]Part, []profile.Diagnostic) {
+	if d.Encode == nil {
+		return nil, byHand(&File{Name: p.Name}, fmt.Sprintf("the %s dialect is only read", d.Name))
+	}
+	p = without(p, p.Dialect)
+	parts, ds := d.Encode(p)
+	for i := range ds {
+		ds[i] = cannotHold(ds[i])
 	}
 	if profile.Refused(ds) {
 		return nil, ds
 	}
-	return parts, ds
+	f := writtenFile(parts)
+	if ds = verify(f, d.Name, p); ds != nil {
+		return nil, ds
+	}
+	return parts, nil
 }
 
 // below gives the path of a part from a folder; a part beside the folder has a

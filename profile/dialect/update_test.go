@@ -83,8 +83,8 @@ func TestUpdateRefuses(t *testing.T) {
 	}{
 		{"a file that does not load", "profiles/a.md", "---\nname: [\n---\n", nil, profile.CodeNotClosed},
 		{"keys that share a line", "profiles/a.md", "---\n{name: a, model: x}\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeByHand},
-		{"an anchor that is used elsewhere", "profiles/a.md", "---\nname: a\nmodel: &m fake/x\ncolour: *m\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeByHand},
-		{"what the dialect cannot hold", "rig/profiles/a.md", "---\nname: a\nprovider: p\nmodel: m\nsystem-prompt: x\n---\n", func(p *profile.Profile) { p.Tools.V.Names = []string{"read"} }, profile.CodeCannotHold},
+		{"an anchor that is used elsewhere", "profiles/a.md", "---\nname: a\nmodel: &m fake/x\ncolour: *m\n---\nb\n", func(p *profile.Profile) { p.Model.V = "y" }, profile.CodeCannotHold},
+		{"what the dialect cannot hold", ".claude/agents/a.md", "---\nname: a\ndescription: d\n---\nx\n", func(p *profile.Profile) { p.Persona = text("all") }, profile.CodeCannotHold},
 		{"a description that has to stay", ".opencode/agent/a.md", "---\ndescription: x\n---\nb\n", func(p *profile.Profile) { p.Description.Set = false }, profile.CodeNeedDescription},
 	}
 	for _, tt := range tests {
