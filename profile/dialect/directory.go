@@ -27,14 +27,11 @@ const (
 // its last segment may be a pattern of path.Match. File.Beside has each file
 // that exists under its path as it is given here, or as the pattern matched.
 func DirectoryParts() (main string, required, optional []string) {
-	optional = []string{dirSubagent, dirPersona}
-	for _, folder := range toolFolders() {
-		optional = append(optional, folder+"enabled.json")
+	return dirMain, []string{dirPrompt}, []string{
+		dirSubagent, dirPersona,
+		"tools/enabled.json", "../tools/enabled.json", "../../tools/enabled.json",
+		"tools/*.yaml", "../tools/*.yaml", "../../tools/*.yaml",
 	}
-	for _, folder := range toolFolders() {
-		optional = append(optional, folder+"*.yaml")
-	}
-	return dirMain, []string{dirPrompt}, optional
 }
 
 // toolFolders are where the tools of a directory profile may be; the nearest

@@ -2,9 +2,7 @@ package dialect
 
 import (
 	"bytes"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
@@ -121,10 +119,20 @@ func (d *document) line(n int) int {
 // oddBreaks end a line for YAML, but not for editors.
 const oddBreaks = "\r\u0085\u2028\u2029"
 
+// hasOddBreak looks for each of them alone, which is quick in a text of another
+// script.
+func hasOddBreak(b []byte) bool {
+	for _, r := range oddBreaks {
+		if bytes.Contains(b, []byte(string(r))) {
+			return true
+		}
+	}
+	return false
+}
+
 // fileLines is nil when the frontmatter has no odd line breaks.
 func fileLines(f profile.Frontmatter) []int {
-	suspect := func(c byte) bool { return c == '\r' || c >= utf8.RuneSelf }
-	if !slices.ContainsFunc(f.YAML, suspect) || !bytes.ContainsAny(f.YAML, oddBreaks) {
+	if !hasOddBreak(f.YAML) {
 		return nil
 	}
 	var lines []int

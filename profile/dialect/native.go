@@ -179,9 +179,9 @@ func (d *decoder) notBlank(f field, code string) profile.Value[string] {
 // name becomes a slug, and the title.
 func (d *decoder) claimName(file *File) {
 	p := d.p
-	fromPath, title := nameOfPath(file.Path)
 	f, ok := d.doc.find("name")
 	if !ok {
+		fromPath, title := nameOfPath(file.Path)
 		p.Name, p.NameAt = fromPath, source.Origin{Layer: source.Profile, File: d.file}
 		if title != "" && !d.doc.has("title") {
 			p.Title = profile.Value[string]{V: title, Set: true, At: p.NameAt}
@@ -191,14 +191,15 @@ func (d *decoder) claimName(file *File) {
 		}
 		return
 	}
-	p.Name, p.NameAt = fromPath, f.at // what the file claims if its own name is refused
 	text := strings.TrimSpace(d.text(f).V)
-	if text == "" {
-		d.report(profile.CodeName, f.at, f.written, "the name is empty", "write a name, or leave the key out to take it from the path")
+	if profile.CheckName(text) == nil {
+		p.Name, p.NameAt = text, f.at
 		return
 	}
-	if profile.CheckName(text) == nil {
-		p.Name = text
+	fromPath, _ := nameOfPath(file.Path)
+	p.Name, p.NameAt = fromPath, f.at // what the file claims if its own name is refused
+	if text == "" {
+		d.report(profile.CodeName, f.at, f.written, "the name is empty", "write a name, or leave the key out to take it from the path")
 		return
 	}
 	slug, err := profile.Slug(text)

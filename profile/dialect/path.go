@@ -28,9 +28,11 @@ func nameOfPath(p string) (name, title string) {
 	for _, suffix := range copilotSuffixes() {
 		rest = strings.TrimSuffix(rest, strings.TrimSuffix(suffix, ".md"))
 	}
-	for i, seg := range strings.Split(p, "/") {
+	at := 0
+	for seg := range strings.SplitSeq(p, "/") {
+		at += len(seg) + 1
 		if IsProfileFolder(seg) || isCardFolder(seg) {
-			rest = strings.Join(strings.Split(rest, "/")[i+1:], "/")
+			rest = rest[min(at, len(rest)):]
 			break
 		}
 	}
@@ -70,7 +72,7 @@ func underAgents(p string) bool {
 // inDotFolder says whether a Markdown file is in the agents of a tool's own
 // folder: .claude/agents, at any depth.
 func inDotFolder(p, dot string) bool {
-	if !isMarkdown(p) {
+	if !isMarkdown(p) || !strings.Contains(p, dot+"/agent") {
 		return false
 	}
 	segs := strings.Split(p, "/")
@@ -127,8 +129,9 @@ func isOther(f *File) bool {
 // inOtherFolder says whether the innermost folder that has a meaning is one of
 // commands, skills or knots. So the agents of a skill are agents.
 func inOtherFolder(dir string) bool {
-	segs := strings.Split(strings.TrimSuffix(dir, "/"), "/")
-	for _, seg := range slices.Backward(segs) {
+	for dir != "" {
+		var seg string
+		dir, seg = path.Split(strings.TrimSuffix(dir, "/"))
 		switch {
 		case seg == "command", seg == "commands", seg == "skill", seg == "skills", strings.HasSuffix(seg, "-loom"):
 			return true

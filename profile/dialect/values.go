@@ -278,10 +278,13 @@ func (d *decoder) entries(f field) ([]field, bool) {
 			d.wrongType(f, k, "a map with plain keys")
 			return nil, false
 		}
-		out = append(out, field{
-			key: f.key + "." + kebab(deref(k).Value), written: f.written + "." + deref(k).Value,
-			at: d.at(k), node: n.Content[i+1],
-		})
+		name := deref(k).Value
+		written := f.written + "." + name
+		key := written
+		if native := kebab(name); native != name || f.key != f.written {
+			key = f.key + "." + native
+		}
+		out = append(out, field{key: key, written: written, at: d.at(k), node: n.Content[i+1]})
 	}
 	return out, true
 }
