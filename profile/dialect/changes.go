@@ -17,7 +17,7 @@ import (
 // field is forgotten.
 func changes(want, got *profile.Profile) []setKey {
 	moved := promptMoved(want, got)
-	sameModel := got.Model.Set == want.Model.Set && want.Model.Set && fullModel(want) == fullModel(got)
+	sameModel := got.Model.Set == want.Model.Set && want.Model.Set && fullModel(want) != "" && fullModel(want) == fullModel(got)
 	var out []setKey
 	a, b := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
 	for i := range a.NumField() {

@@ -63,8 +63,12 @@ func (e *encoder) prompt() {
 	e.body = &text
 }
 
-// fullModel gives provider and model as one text, empty without a model.
+// fullModel gives provider and model as one text, which says the same. It is
+// empty when there is none.
 func fullModel(p *profile.Profile) string {
+	if p.Provider.Set && strings.Contains(p.Provider.V, "/") {
+		return ""
+	}
 	if !p.Model.Set || !p.Provider.Set || strings.HasPrefix(p.Model.V, p.Provider.V+"/") {
 		return p.Model.V
 	}
@@ -84,7 +88,7 @@ func (e *encoder) model(theirs func(model string) string) {
 	full := fullModel(e.p)
 	word := theirs(full)
 	if word == "" {
-		e.lose("model", e.p.Model.At, "the dialect has no name for "+full+"; without one it takes its default")
+		e.lose("model", e.p.Model.At, "the dialect has no name for it; without one it takes its default")
 		e.wrote["model"], e.wrote["provider"] = true, true
 		return
 	}

@@ -22,20 +22,28 @@ func (e *encoder) tools() {
 	}
 	for _, items := range e.toolTexts() {
 		rules, same := e.listed(items)
-		if same && startsWith(e.p.Permission, rules) {
+		if same && e.allows(rules) {
 			e.writeTools(items, rules)
 			return
 		}
 	}
 	items := e.fewerTools()
 	rules, _ := e.listed(items)
-	if !startsWith(e.p.Permission, rules) {
-		e.lose("tools", t.At, "in this dialect every listed tool is allowed; the list was left out")
-		e.wrote["tools"] = true
+	if !e.allows(rules) {
+		e.lose("tools", t.At, "in this dialect every listed tool is allowed; an empty list was written")
+		e.node("tools", list(nil))
 		return
 	}
 	e.lose("tools", t.At, "the list names fewer tools than before")
 	e.writeTools(items, rules)
+}
+
+// allows says whether the rules that a list stands for are the profile's first.
+// Where every listed tool is allowed and no other rule can follow, they have to
+// be all of them.
+func (e *encoder) allows(rules []permission.Rule) bool {
+	whole := len(rules) == len(e.p.Permission) || !e.g.grants || e.own()
+	return whole && startsWith(e.p.Permission, rules)
 }
 
 func (e *encoder) writeTools(items []string, rules []permission.Rule) {
@@ -242,6 +250,9 @@ func (e *encoder) disallowed() {
 // each once.
 func (e *encoder) denials() []permission.Rule {
 	out := e.withheld()
+	if !e.wrote["tools"] && e.withholds(nobodys) {
+		out = []permission.Rule{{Tool: "*", Subject: "*", Effect: permission.Deny}}
+	}
 	for _, r := range e.p.Permission {
 		again := func(o permission.Rule) bool { return o.Tool == r.Tool && (o.Subject == "*" || o.Subject == r.Subject) }
 		if r.Effect == permission.Deny && r.Tool != "*" && r.Subject != "*" && !slices.ContainsFunc(out, again) {
@@ -280,25 +291,25 @@ func (e *encoder) readDenials(items []string) []permission.Rule {
 }
 
 // withheld gives a rule for each tool that the profile's rules keep from the
-// model: reading them from the last back, a denial of everything comes before
-// anything else.
+// model.
 func (e *encoder) withheld() []permission.Rule {
 	var out []permission.Rule
 	for _, tool := range e.toolsInQuestion() {
-		for _, r := range slices.Backward(e.p.Permission) {
-			if r.Tool != tool && r.Tool != "*" {
-				continue
-			}
-			if r.Effect == permission.Deny && r.Subject == "*" {
-				out = append(out, permission.Rule{Tool: tool, Subject: "*", Effect: permission.Deny})
-			}
-			if r.Effect != permission.Deny || r.Subject == "*" {
-				break
-			}
+		if e.withholds(tool) {
+			out = append(out, permission.Rule{Tool: tool, Subject: "*", Effect: permission.Deny})
 		}
 	}
 	return out
 }
+
+func (e *encoder) withholds(tool string) bool {
+	engine, err := permission.Compile(permission.Layers{Rules: e.p.Permission, Default: permission.Allow})
+	return err != nil || !engine.Offered(tool)
+}
+
+// nobodys is the name of no tool: what holds for it holds for every tool that
+// the rules do not name.
+const nobodys = "\x00"
 
 // toolsInQuestion are our tools and those that the rules name.
 func (e *encoder) toolsInQuestion() []string {
@@ -311,10 +322,10 @@ func (e *encoder) toolsInQuestion() []string {
 	return tools
 }
 
-// offeredOnly writes the list without the tools that the rules withhold, in a
-// dialect that has no rules: otherwise those tools would be offered.
+// offeredOnly writes the list without the tools that the rules withhold, where
+// the dialect cannot hold the rules: otherwise those tools would be offered.
 func (e *encoder) offeredOnly() bool {
-	if e.own() || !e.g.listOnly {
+	if e.own() || !e.g.listOnly && !e.othersWithheld() {
 		return false
 	}
 	off := e.withheld()
@@ -325,13 +336,19 @@ func (e *encoder) offeredOnly() bool {
 	if t := e.p.Tools; t.Set && !t.V.All {
 		from = t.V.Names
 	}
+	left := slices.DeleteFunc(slices.Clone(from), e.withholds)
 	items := []string{}
-	for _, tool := range from {
-		if !slices.ContainsFunc(off, func(r permission.Rule) bool { return r.Tool == tool }) {
-			items = append(items, e.within(from, tool)...)
-		}
+	for _, tool := range left {
+		items = append(items, e.within(left, tool)...)
 	}
 	e.node("tools", list(items))
 	e.lose("tools", e.p.Permission[0].At, "the list leaves out the tools that the rules withhold")
 	return true
+}
+
+// othersWithheld says whether rules that Claude cannot hold keep every tool
+// from the model that they do not name: it has no list of these to disallow.
+func (e *encoder) othersWithheld() bool {
+	onlyDenies := !slices.ContainsFunc(e.p.Permission, func(r permission.Rule) bool { return r.Effect != permission.Deny })
+	return e.g.dialect == "claude" && !onlyDenies && e.withholds(nobodys)
 }

@@ -64,6 +64,10 @@ func encodeKnot(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := newEncoder(p, grammar{dialect: "knot", grants: true})
 	e.name()
 	e.providerAndModel()
+	if !e.own() && p.Extends.Set && !p.Tools.Set && len(p.Permission) > 0 {
+		e.node("tools", list(nil)) // those of the parents, without the rules, would be more
+		e.lose("tools", p.Extends.At, "an empty list was written: the rules that narrow the parents' tools are lost")
+	}
 	e.tools()
 	e.text("system-prompt", p.SystemPrompt)
 	e.rest()

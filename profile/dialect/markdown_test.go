@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,40 @@ func TestConvertAnything(t *testing.T) {
 			}
 			if !hasKey(ds, key) {
 				t.Fatalf("%s differs, and is not named in %v\n%s\n%s", key, ds, same(p, ps[0]), parts[0].Data)
+			}
+		}
+	})
+}
+
+// offered says whether the model is offered a tool: the list has it, and no
+// rule withholds it.
+func offered(t *rapid.T, p *profile.Profile, tool string) bool {
+	if p.Tools.Set && !p.Tools.V.All && !slices.Contains(p.Tools.V.Names, tool) {
+		return false
+	}
+	engine, err := permission.Compile(permission.Layers{Rules: p.Permission, Default: permission.Allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Offered(tool)
+}
+
+// TestConvertOffersNoMore: what rules and lists keep from the model is kept
+// from it in every dialect, whatever is lost.
+func TestConvertOffersNoMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyProfile(t)
+		dialects := []string{"roster", "claude", "opencode", "copilot", "gemini", "knot"}
+		p.Dialect = rapid.SampledFrom(dialects).Draw(t, "from")
+		to, _ := dialect.ByName(rapid.SampledFrom(dialects).Draw(t, "to"))
+		parts, ds := dialect.Encode(to, p)
+		if profile.Refused(ds) {
+			return
+		}
+		ps, _ := to.Decode(&dialect.File{Name: parts[0].Path, Path: parts[0].Path, Data: parts[0].Data})
+		for _, tool := range []string{"read", "write", "edit", "grep", "bash", "task", "webfetch", "my-tool"} {
+			if offered(t, ps[0], tool) && !offered(t, p, tool) {
+				t.Fatalf("%s is offered\n%v\n%s", tool, p.Permission, parts[0].Data)
 			}
 		}
 	})
