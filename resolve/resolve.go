@@ -214,6 +214,12 @@ func (r *resolver) prompt() {
 		r.err = err
 		return
 	}
+	if !system.Set && text == "" && r.in.Profile.Dialect == configDialect {
+		speaker = r.in.Profile
+		if text, at = r.blocks(at); r.err != nil {
+			return
+		}
+	}
 	trace := r.out.Origins["system-prompt"]
 	if !system.Set {
 		at.Layer = source.Extends

@@ -2,26 +2,64 @@ package resolve
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/source"
 )
+
+// configDialect is the one whose values hold variables.
+const configDialect = "config"
 
 // variables fills in the variables of a value, if it is from a profile whose
 // dialect has them. What they hold may be a secret: the trace keeps the value
 // as it is written, for those who show it.
 func (r *resolver) variables(key string, v profile.Value[string]) profile.Value[string] {
-	if !v.Set || r.layers[r.won[key]].Keys.Dialect != "config" || !profile.HasVars(v.V) || r.err != nil {
+	if !v.Set || r.err != nil || r.layers[r.won[key]].Keys.Dialect != configDialect || !profile.HasVars(v.V) {
 		return v
 	}
-	text, err := profile.ExpandVars(v.V, r.in.LookupEnv)
-	var missing *profile.MissingVariable
-	if errors.As(err, &missing) {
-		r.fail(key, v.At, err.Error(), "set "+missing.Name+", or write the value out")
-		return v
-	}
-	trace := r.out.Origins[key]
-	trace.Written = v.V
-	r.out.Origins[key] = trace
-	v.V = text
+	v.V, r.err = r.fill(key, v.At)(v.V)
 	return v
+}
+
+// fill gives what fills in the variables of a key's texts.
+func (r *resolver) fill(key string, at source.Origin) func(string) (string, error) {
+	return func(text string) (string, error) {
+		filled, err := profile.ExpandVars(text, r.in.LookupEnv)
+		var missing *profile.MissingVariable
+		if errors.As(err, &missing) {
+			return "", &ValueError{Key: key, At: at, Message: err.Error(), Hint: "set " + missing.Name + ", or write the value out"}
+		}
+		if profile.HasVars(text) {
+			trace := r.out.Origins[key]
+			if trace.Written != "" {
+				trace.Written += "\n\n"
+			}
+			trace.Written += text
+			r.out.Origins[key] = trace
+		}
+		return filled, nil
+	}
+}
+
+// blocks puts together the prompt of a profile that has one in blocks.
+func (r *resolver) blocks(otherwise source.Origin) (string, source.Origin) {
+	var where source.Origin
+	for _, x := range r.in.Profile.Extra {
+		if x.Key == "prompt" {
+			where = x.At
+		}
+	}
+	text, at, cut, ok, err := prompt.FromBlocks(r.root, r.in.Profile, r.fill("system-prompt", where))
+	if err != nil {
+		r.err = err
+	}
+	if !ok || err != nil {
+		return "", otherwise
+	}
+	for _, name := range cut {
+		r.note(profile.CodeCut, profile.SeverityNote, at, "prompt", fmt.Sprintf("the block %s is longer than its template allows; the rest is left out", name), "")
+	}
+	return text, at
 }

@@ -63,3 +63,32 @@ func TestVariablesOnlyWhereUsed(t *testing.T) {
 		t.Errorf("a native profile has no variables: %v", err)
 	}
 }
+
+// TestBlocks: a prompt of blocks, some from files, is put together for a run.
+func TestBlocks(t *testing.T) {
+	w := newWorld(t, map[string]string{"prompts/task.md": "Sort the letters of ${TEAM}.\n", "prompts/long.md": strings.Repeat("é", 1200)})
+	const file = "[provider]\nmodel = \"builtin/demo\"\n[agent]\nsystem_prompt = \"{{main}}\"\n[[system_prompt.instances]]\nid = \"main\"\ntype = \"minimal\"\n"
+	s, ds, err := Spec(w.input(t, "agent.toml", file+"task = \"file:prompts/task.md\"\nidentity = \"file:prompts/long.md\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Repeat("é", 1000) + "\n\nSort the letters of ${TEAM}."; s.Prompt[0].Text != want {
+		t.Errorf("prompt %q", s.Prompt[0].Text)
+	}
+	if len(ds) != 1 || ds[0].Code != "P152" || s.Origins["system-prompt"].Origin.Line != 4 {
+		t.Errorf("%v, %+v", ds, s.Origins["system-prompt"])
+	}
+	w.vars["TEAM"] = "the-core-team"
+	s, _, err = Spec(w.input(t, "agent.toml", file+"identity = \"You serve ${TEAM}.\"\ntask = \"file:prompts/task.md\"\n"))
+	if err != nil || !strings.HasPrefix(s.Prompt[0].Text, "You serve the-core-team.\n\nSort the letters of ${TEAM}.") {
+		t.Errorf("%v", err)
+	}
+	if data, _ := json.Marshal(Explain(s)); strings.Contains(string(data), "the-core-team") {
+		t.Error("what a variable holds is shown")
+	}
+	for _, task := range []string{"file:none.md", "file:../x", "{{other}}", "${NONE}"} {
+		if _, _, err := Spec(w.input(t, "agent.toml", file+"identity = \"file:prompts/task.md\"\ntask = \""+task+"\"\n")); err == nil || !strings.HasPrefix(err.Error(), "agent.toml:4:1: ") {
+			t.Errorf("%s: %v", task, err)
+		}
+	}
+}

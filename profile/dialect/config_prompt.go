@@ -57,7 +57,12 @@ func (b *configProfile) template(f field) ([]promptBlock, string) {
 	name := refName(deref(f.node).Value, "system_prompt_strategy")
 	i := slices.IndexFunc(b.c.strategies, func(in instance) bool { return in.name == name })
 	if i < 0 {
-		if name == "agent" || name == "minimal" || name == "custom" {
+		switch name {
+		case "agent":
+			return builtinBlocks("identity", 500, "instructions", 2000, "tools", 1000, "constraints", 500), name
+		case "minimal":
+			return builtinBlocks("identity", 1000, "task", 3000), name
+		case "custom":
 			return nil, name
 		}
 		b.c.find(f, b.c.strategies, "system_prompt_strategy") // says that there is none
@@ -74,6 +79,19 @@ func (b *configProfile) template(f field) ([]promptBlock, string) {
 	}
 	slices.SortStableFunc(out, func(x, y promptBlock) int { return cmp.Compare(x.order.V, y.order.V) })
 	return out, "custom"
+}
+
+// builtinBlocks makes a template of names and lengths.
+func builtinBlocks(pairs ...any) []promptBlock {
+	var out []promptBlock
+	for i := 0; i+1 < len(pairs); i += 2 {
+		out = append(out, promptBlock{
+			name:      pairs[i].(string),
+			order:     profile.Value[int64]{V: int64(i / 2), Set: true},
+			maxLength: profile.Value[int64]{V: int64(pairs[i+1].(int)), Set: true},
+		})
+	}
+	return out
 }
 
 func (b *configProfile) block(f field, item *yaml.Node) promptBlock {

@@ -242,7 +242,7 @@ id = "layout"
 blocks = [{name = "rules", order = 2}, {name = "identity", order = 1, max_length = 12}]
 `, "agent", "prompt=You are a lo Be kind.\nprompt=strategy: custom blocks: identity: text: You are a long text. order: 1 max-length: 12 rules: text: Be kind. order: 2", "P113:2:1 P152:7:12"},
 		{"a built-in strategy", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n[[system_prompt.instances]]\nid = \"main\"\ntype = \"minimal\"\ntask = \"file:task.md\"\n", "agent",
-			"prompt=strategy: minimal blocks: task: file:task.md", "P113:2:1"},
+			"prompt=strategy: minimal blocks: task: text: file:task.md order: 1 max-length: 3000", "P113:2:1"},
 		{"a reference to the workspace's prompts", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n", "agent", "prompt={{main}}", ""},
 		{"no such provider", "agent.toml", "[provider]\nmodel = \"m\"\n[[provider.instances]]\nid = \"openai\"\nmodel = \"n\"\n[[agent.instances]]\nname = \"x\"\nprovider = \"{{provider.opena}}\"\n", "x", "model=m", "P150:8:12"},
 		{"no such profile", "agent.toml", "[[agent.instances]]\nname = \"x\"\nagent_profile = \"{{none}}\"\n", "x", "", "P150:3:17"},
