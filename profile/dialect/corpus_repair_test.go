@@ -167,9 +167,10 @@ func sameProfile(t *testing.T, e entry, fixed *dialect.File) {
 func TestCorpusTime(t *testing.T) {
 	const most = 50 * time.Millisecond
 	var slowest time.Duration
+	var which string
 	for _, e := range entries(t) {
 		var best time.Duration
-		for range 3 { // another process may have had the processor
+		for range 10 { // another process may have had the processor
 			start := time.Now()
 			f := e.file()
 			if d, ok := dialect.Detect(f); ok {
@@ -183,10 +184,12 @@ func TestCorpusTime(t *testing.T) {
 				break
 			}
 		}
-		slowest = max(slowest, best)
+		if best > slowest {
+			slowest, which = best, e.path
+		}
 		if best > most {
 			t.Errorf("%s takes %v", e.path, best)
 		}
 	}
-	t.Logf("the slowest file took %v", slowest)
+	t.Logf("the slowest file, %s, took %v", which, slowest)
 }
