@@ -201,7 +201,7 @@ func (d *document) raw(i int) ([]byte, bool) {
 		return nil, false
 	}
 	value, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), []byte(":"))
-	return bytes.TrimRight(value, " \n"), ok && indented(value)
+	return bytes.TrimRight(value, " \n"), ok && indented(value) && !bytes.ContainsAny(value, oddBreaks)
 }
 
 // indented says whether the lines of a value below its first one can stand

@@ -277,11 +277,14 @@ func fuzz(f *testing.F, name, path string, seeds ...string) {
 
 func FuzzRoster(f *testing.F) {
 	fuzz(f, "roster", "profiles/a.md", native("permission:\n  bash: {\"*\": ask, \"git *\": allow}\nlimits: {turns: 3, duration: 1h}\nhooks:\n  before-tool:\n    - command: x"),
-		native("x: &a [1, 2]\ny: *a\ntools: Read, Bash(git push:*)"), native("subagents: {tools: [read], prompt: |-\n  x\n }"))
+		native("x: &a [1, 2]\ny: *a\ntools: Read, Bash(git push:*)"), native("subagents: {tools: [read], prompt: |-\n  x\n }"),
+		native("extends: [base, team/b]\n+tools: [glob, Bash(git *)]\n+skills: [s]\nsubagents: {+tools: [read], planning: {mandatory: true}}\ndetails: {+key-tools: [a]}"),
+		native("habits: {anti_stall: {threshold: 3}, planning: true}\nvars: {a: b}\nmcp-servers: {x: {command: y, args: [z]}}\nlimits: {final-answer: on}"))
 }
 
 func FuzzKnot(f *testing.F) {
-	fuzz(f, "knot", "rig/profiles/a.md", native("provider: p\nmodel: m\ntools:\n- fs\nsystem-prompt: |\n  You are fast."), native("provider: p\nmodel: m\ntools: '*'\nx: [a, {b: c}]"))
+	fuzz(f, "knot", "rig/profiles/a.md", native("provider: p\nmodel: m\ntools:\n- fs\nsystem-prompt: |\n  You are fast."), native("provider: p\nmodel: m\ntools: '*'\nx: [a, {b: c}]"),
+		native("provider: p\nmodel: m\nsystem-prompt: s\nextends: base\n+tools: [read]\n+fallbacks: [x]"))
 }
 
 func FuzzOpencode(f *testing.F) {
