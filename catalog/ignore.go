@@ -23,29 +23,79 @@ const (
 	maxIgnoreLines = 5000
 )
 
-// ignoring is the patterns of the .gitignore files down to a folder. Nil ignores
-// nothing.
-type ignoring struct {
-	patterns []gitignore.Pattern
-	matcher  gitignore.Matcher
+// ignoring is the rules of the .gitignore files down to a folder, in their
+// order; the last that matches decides. Nil ignores nothing.
+type ignoring struct{ rules []rule }
+
+// rule is one pattern. A walk does not go into what is ignored, so a rule is
+// held against the thing itself and not against the folders above it; most are
+// settled by the end of its name.
+type rule struct {
+	pattern gitignore.Pattern
+	domain  []string
+	path    bool   // it is held against the whole path, not the name alone
+	below   bool   // it is about all that is in a folder
+	whole   bool   // the name must be tail
+	tail    string // … or end in it
 }
 
-func (i *ignoring) and(more []gitignore.Pattern) *ignoring {
+func newRule(text string, domain []string) rule {
+	text = strings.ReplaceAll(text, "[!", "[^") // the spelling that the library knows
+	if name, ok := strings.CutPrefix(text, "**/"); ok && !strings.Contains(strings.TrimSuffix(name, "/"), "/") {
+		text = name // at any depth, as a name is anyway
+	}
+	r := rule{pattern: gitignore.ParsePattern(text, domain), domain: domain}
+	text = strings.TrimPrefix(text, "!")
+	if !strings.HasSuffix(text, `\ `) {
+		text = strings.TrimRight(text, " ")
+	}
+	text = strings.TrimSuffix(text, "/")
+	r.path, r.below = strings.Contains(text, "/"), strings.HasSuffix(text, "/**")
+	last := text[strings.LastIndexByte(text, '/')+1:]
+	special := strings.LastIndexAny(last, `*?[]\`)
+	r.whole, r.tail = special < 0, last[special+1:]
+	return r
+}
+
+// match gives what the rule says of a thing in a folder; segs is its path below
+// the root.
+func (r rule) match(segs []string, isDir bool) gitignore.MatchResult {
+	name := segs[len(segs)-1]
+	if r.whole && name != r.tail || !strings.HasSuffix(name, r.tail) || len(segs) <= len(r.domain) {
+		return gitignore.NoMatch
+	}
+	if !r.path {
+		return r.pattern.Match(append(slices.Clip(r.domain), name), isDir)
+	}
+	result := r.pattern.Match(segs, isDir)
+	if inside := r.pattern.Match(segs[:len(segs)-1], true) != gitignore.NoMatch; inside != r.below {
+		return gitignore.NoMatch // it is about the folder, or only about what is in it
+	}
+	return result
+}
+
+func (i *ignoring) and(more []rule) *ignoring {
 	switch {
 	case len(more) == 0:
 		return i
 	case i != nil:
-		more = slices.Concat(i.patterns, more)
+		more = slices.Concat(i.rules, more)
 	}
-	return &ignoring{more, gitignore.NewMatcher(more)}
+	return &ignoring{more}
 }
 
 // match says whether something in a folder is ignored.
 func (i *ignoring) match(dir folder, e fs.DirEntry) bool {
-	if i == nil {
-		return false
+	return i != nil && i.matchPath(append(segments(dir.inRoot), e.Name()), e.IsDir())
+}
+
+func (i *ignoring) matchPath(segs []string, isDir bool) bool {
+	for _, r := range slices.Backward(i.rules) {
+		if result := r.match(segs, isDir); result != gitignore.NoMatch {
+			return result == gitignore.Exclude
+		}
 	}
-	return i.matcher.Match(append(segments(dir.inRoot), e.Name()), e.IsDir())
+	return false
 }
 
 // segments gives a path below the root in its parts.
@@ -62,7 +112,7 @@ func (w *walker) above(inRoot string) (all *ignoring, ignored bool) {
 	segs := segments(inRoot)
 	for i := range segs {
 		all = all.and(w.ignores(filepath.Join(segs[:i]...), nil))
-		if all != nil && all.matcher.Match(segs[:i+1], true) {
+		if all != nil && all.matchPath(segs[:i+1], true) {
 			return nil, true
 		}
 	}
@@ -81,7 +131,7 @@ func (w *walker) within(f folder, entries []fs.DirEntry) *ignoring {
 
 // ignores reads the patterns of a folder's .gitignore. say gets what is wrong
 // with it; it may be nil.
-func (w *walker) ignores(inRoot string, say func(code, message, hint string)) []gitignore.Pattern {
+func (w *walker) ignores(inRoot string, say func(code, message, hint string)) []rule {
 	w.look(filepath.Join(inRoot, ignoreFile))
 	f, err := openRegular(w.root, filepath.Join(inRoot, ignoreFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +159,7 @@ func (w *walker) ignores(inRoot string, say func(code, message, hint string)) []
 
 // parseIgnores gives the patterns of a .gitignore and, when it is too long, the
 // last line that counts.
-func parseIgnores(data []byte, domain []string) (out []gitignore.Pattern, last int, cut bool) {
+func parseIgnores(data []byte, domain []string) (out []rule, last int, cut bool) {
 	tooLong := len(data) > maxIgnoreFile
 	for raw := range bytes.Lines(data) {
 		if tooLong && !bytes.HasSuffix(raw, []byte("\n")) {
@@ -120,7 +170,7 @@ func parseIgnores(data []byte, domain []string) (out []gitignore.Pattern, last i
 			if len(out) == maxIgnoreLines {
 				return out, last, true
 			}
-			out = append(out, gitignore.ParsePattern(text, domain))
+			out = append(out, newRule(text, domain))
 		}
 		last++
 	}
