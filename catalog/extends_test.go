@@ -292,3 +292,30 @@ func TestCheckNotesShadowedDenies(t *testing.T) {
 		}
 	}
 }
+
+func TestSaveOfAChild(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "profiles/a.md", child("base"), "profiles/base.md", text("temperature: 0.4\n"))
+	c := workspace(dir)
+	p, err := c.Get("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := *p
+	changed.Model = profile.Value[string]{V: "fake/one", Set: true}
+	saved, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := c.Get("a")
+	if err != nil || now.Model.V != "fake/one" || now.Temperature.Set || len(now.Parents) != 1 {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if saved.Revision != now.Revision || saved.Revision == p.Revision {
+		t.Errorf("saved as %s, served as %s", saved.Revision, now.Revision)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "profiles/a.md"))
+	if err != nil || string(data) != "---\ndescription: d\nextends: base\nmodel: fake/one\n---\nprompt\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
