@@ -17,7 +17,7 @@ import (
 // this dialect, as it is read there; otherwise it is lost.
 func encodeConfig(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e := &configEncoder{newTreeEncoder(p, "config")}
-	for _, table := range []string{"agent", "provider", "session", "tools", "execution", "compaction"} {
+	for _, table := range writtenTables() {
 		e.root.Content = append(e.root.Content, str(table), mapping())
 	}
 	profileTable := mapping()
@@ -35,6 +35,11 @@ func encodeConfig(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	}
 	e.tidy()
 	return e.file("profiles/" + p.Name + ".toml")
+}
+
+// writtenTables are the tables that profiles are written to, in their order.
+func writtenTables() []string {
+	return []string{"agent", "provider", "session", "tools", "execution", "compaction"}
 }
 
 type configEncoder struct{ *treeEncoder }
@@ -306,28 +311,33 @@ func (e *configEncoder) cache() {
 // tidy takes out tables that nothing was written to.
 func (e *configEncoder) tidy() {
 	for i := len(e.root.Content) - 2; i >= 0; i -= 2 {
-		if v := e.root.Content[i+1]; v.Kind == yaml.MappingNode && len(v.Content) == 0 {
+		if slices.Contains(writtenTables(), e.root.Content[i].Value) && len(e.root.Content[i+1].Content) == 0 {
 			e.root.Content = slices.Delete(e.root.Content, i, i+2)
+		}
+	}
+	if agent, ok := child(e.root, "agent"); ok {
+		if p, ok := child(agent, "profile"); ok {
+			order(p)
+		}
+	}
+	for _, name := range writtenTables() {
+		if t, ok := child(e.root, name); ok {
+			order(t)
 		}
 	}
 	order(e.root)
 }
 
 // order puts the plain keys of a table before the tables in it, as TOML needs
-// them; only in the tables of the format, where the order means nothing.
-func order(root *yaml.Node) {
-	for i := 1; i < len(root.Content); i += 2 {
-		if v := root.Content[i]; v.Kind == yaml.MappingNode && (root.Content[i-1].Value == "agent" || root.Content[i-1].Value == "execution" || root.Content[i-1].Value == "profile" || root.Content[i-1].Value == "provider" || root.Content[i-1].Value == "tools") {
-			order(v)
-		}
-	}
+// them. It is for the tables of the format, where the order means nothing.
+func order(table *yaml.Node) {
 	var plain, tables []*yaml.Node
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if v := root.Content[i+1]; isTable(v) || isTableList(v) {
-			tables = append(tables, root.Content[i], v)
+	for i := 0; i+1 < len(table.Content); i += 2 {
+		if v := table.Content[i+1]; isTable(v) || isTableList(v) {
+			tables = append(tables, table.Content[i], v)
 		} else {
-			plain = append(plain, root.Content[i], v)
+			plain = append(plain, table.Content[i], v)
 		}
 	}
-	root.Content = append(plain, tables...)
+	table.Content = append(plain, tables...)
 }

@@ -387,6 +387,9 @@ func TestRoundTripConfig(t *testing.T) {
 				{Key: "session", YAML: []byte("\n  scope: persistent"), Known: true},
 				{Key: "skills", YAML: []byte("\n  - a\n  - b"), Known: true},
 				{Key: "my_key", YAML: []byte("\n  b:\n    c: 1\n  a: x")},
+				{Key: "profile", YAML: []byte("\n  b:\n    c: 1\n  a: x")},
+				{Key: "agent.profile.execution", YAML: []byte("\n  b:\n    c: 1\n  a: x")},
+				{Key: "empty", YAML: []byte(" {}")},
 				{Key: "execution.odd", YAML: []byte(" 1")},
 				{Key: `agent.profile."x.y"`, YAML: []byte(" |-\n  text\n  more")},
 			}
