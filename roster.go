@@ -120,7 +120,10 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 		}
 		further = append(further, abs)
 	}
-	a.catalog = catalog.Open(catalog.Options{Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: o.Headless})
+	a.catalog = catalog.Open(catalog.Options{
+		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: o.Headless, KeepLastGood: cfg.KeepLastGood.V,
+		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"),
+	})
 	return a, ds, nil
 }
 

@@ -32,7 +32,10 @@ type Diagnostic struct {
 
 // Error makes a Diagnostic an error, so that a range over profiles can yield it.
 func (d *Diagnostic) Error() string {
-	s := fmt.Sprintf("%s: %s [%s]: %s", source.Origin{File: d.File, Line: d.Line, Column: d.Column}, d.Severity, d.Code, d.Message)
+	s := fmt.Sprintf("%s [%s]: %s", d.Severity, d.Code, d.Message)
+	if d.File != "" {
+		s = source.Origin{File: d.File, Line: d.Line, Column: d.Column}.String() + ": " + s
+	}
 	if d.Hint != "" {
 		s += " (" + d.Hint + ")"
 	}

@@ -67,7 +67,7 @@ type conversion struct {
 	From    string               `json:"from"`
 	Dialect string               `json:"dialect"` // of the source
 	Name    string               `json:"name"`
-	Files   []string             `json:"files"` // written, below the folder of --out
+	Files   []string             `json:"files"`          // written, below the folder of --out
 	Text    string               `json:"text,omitempty"` // without --out
 	Lost    []profile.Diagnostic `json:"lost"`
 
@@ -144,7 +144,7 @@ func convertAll(report *catalog.Report, to dialect.Dialect) (all []conversion, f
 		}
 		for _, p := range file.Profiles {
 			v := conversion{From: p.File, Dialect: p.Dialect, Name: p.Name, Files: []string{}}
-			v.parts, v.Lost = to.Encode(p)
+			v.parts, v.Lost = dialect.Encode(to, p)
 			if v.Lost == nil {
 				v.Lost = []profile.Diagnostic{}
 			}
