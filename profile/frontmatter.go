@@ -75,11 +75,11 @@ func (f *Frontmatter) cut(file string, opener int, after []byte) (Diagnostic, bo
 		}
 		return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", hint), false
 	}
-	if n := gluedCloser(after[:min(end, MaxFrontmatter)]); end > MaxFrontmatter && n > 0 {
-		at.Line = opener + n
-		return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", "put nothing but three dashes on this line"), false
-	}
 	if end > MaxFrontmatter {
+		if n := gluedCloser(after[:MaxFrontmatter]); n > 0 {
+			at.Line = opener + n
+			return Diagnose(CodeUnclosed, at, "", "the frontmatter is not closed", "put nothing but three dashes on this line"), false
+		}
 		return Diagnose(CodeTooLarge, at, "", fmt.Sprintf("the frontmatter has %d bytes, more than %d", end, MaxFrontmatter),
 			"move long text below the frontmatter"), false
 	}

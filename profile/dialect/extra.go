@@ -24,7 +24,7 @@ func (d *decoder) keep(g grammar, i int, f field) {
 		}
 	}
 	d.kept(f, value, slices.Contains(g.keeps, f.key), func() []string {
-		return slices.Concat(schema.Names(), g.keeps)
+		return append(schema.Names(), g.keeps...)
 	})
 }
 
@@ -80,19 +80,12 @@ func (d *decoder) dump(f field) ([]byte, bool) {
 		d.report(profile.CodeTooDeep, f.at, f.written, fmt.Sprintf("the aliases of %s expand to more than %d values", f.written, maxExpanded), "")
 		return nil, false
 	}
-	var b bytes.Buffer
-	b.WriteByte(' ')
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	err := enc.Encode(n)
-	if err == nil {
-		err = enc.Close()
-	}
+	out, err := yaml.Dump(n, asPeopleWrite)
 	if err != nil {
 		d.report(profile.CodeInvalidYAML, f.at, f.written, err.Error(), "")
 		return nil, false
 	}
-	out := bytes.TrimRight(b.Bytes(), " \n")
+	out = append([]byte{' '}, bytes.TrimRight(out, " \n")...)
 	if n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
 		out = append([]byte("\n  "), bytes.ReplaceAll(out[1:], []byte("\n"), []byte("\n  "))...)
 	}

@@ -54,7 +54,6 @@ func granted(v profile.Value[profile.Tools], narrow []permission.Rule) []permiss
 func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.Rule) {
 	n := deref(f.node)
 	var items []string
-	var at []source.Origin
 	switch {
 	case isNull(n):
 		return profile.Value[profile.Tools]{}, nil
@@ -66,9 +65,6 @@ func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.
 			return profile.Value[profile.Tools]{}, nil
 		}
 		items = list
-		for _, c := range n.Content {
-			at = append(at, d.at(c))
-		}
 	default:
 		d.wrongType(f, n, "a list of tools")
 		return profile.Value[profile.Tools]{}, nil
@@ -77,12 +73,12 @@ func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.
 		d.report(profile.CodeNotAllowed, d.at(n), f.written, fmt.Sprintf("%d tools are more than %d", len(items), maxTools), "")
 		return profile.Value[profile.Tools]{}, nil
 	}
-	v := profile.Tools{Names: []string{}, Written: append([]string{}, items...)}
+	v := profile.Tools{Names: make([]string, 0, len(items)), Written: append([]string{}, items...)}
 	var rules []permission.Rule
 	for i, item := range items {
 		pos := d.at(n)
-		if at != nil {
-			pos = at[i]
+		if n.Kind == yaml.SequenceNode {
+			pos = d.at(n.Content[i])
 		}
 		rules = append(rules, d.toolItem(&v, f, item, pos)...)
 	}

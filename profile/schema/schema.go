@@ -107,7 +107,8 @@ func (s *Shape) Names() []string { return names(s.nested()) }
 func Names() []string { return names(keys[:]) }
 
 func names(in []Key) []string {
-	out := make([]string, 0, len(in))
+	const added = 8 // room for the keys with a sign, and for those of a caller
+	out := make([]string, 0, len(in)+added)
 	for i := range in {
 		out = append(out, in[i].Name)
 		if in[i].Adds {
