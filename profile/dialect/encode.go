@@ -63,16 +63,18 @@ func (e *encoder) node(key string, n *yaml.Node) {
 	writeEntry(&e.buf, 0, key, n)
 }
 
+// asPeopleWrite keeps a text on its line, however long: readers that are no YAML
+// libraries take a second line for something else.
+var asPeopleWrite = yaml.Options(yaml.WithV3Defaults(), yaml.WithIndent(2), yaml.WithLineWidth(-1))
+
 // writeEntry writes "key: value" indented by a number of spaces.
 func writeEntry(b *bytes.Buffer, indent int, key string, n *yaml.Node) {
 	m := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{str(key), n}}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(m); err != nil {
+	out, err := yaml.Dump(m, asPeopleWrite)
+	if err != nil {
 		panic(fmt.Sprintf("yaml refuses a node that was just made: %v", err))
 	}
-	for line := range bytes.Lines(out.Bytes()) {
+	for line := range bytes.Lines(out) {
 		if len(line) > 1 {
 			b.WriteString(strings.Repeat(" ", indent))
 		}

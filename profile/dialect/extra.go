@@ -85,7 +85,7 @@ func (d *decoder) dump(f field) ([]byte, bool) {
 		d.report(profile.CodeInvalidYAML, f.at, f.written, err.Error(), "")
 		return nil, false
 	}
-	out = append([]byte{' '}, bytes.TrimRight(out, " \n")...)
+	out = bytes.TrimRight(append([]byte{' '}, out...), " \n")
 	if n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
 		out = append([]byte("\n  "), bytes.ReplaceAll(out[1:], []byte("\n"), []byte("\n  "))...)
 	}
