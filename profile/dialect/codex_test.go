@@ -75,6 +75,7 @@ func TestCodexRefused(t *testing.T) {
 		"a key too deep":              {".codex/agents/x.toml", strings.Repeat("a.", 200) + "b = 1", "P107:1:401"},
 		"a header too deep":           {".codex/agents/x.toml", "[" + strings.Repeat("a.", 200) + "b]", "P107:1:2"},
 		"too many values":             {".codex/agents/x.toml", "a = [" + strings.Repeat("1,", 200_000) + "]", "P106:1:200003"},
+		"too many lines":              {".codex/agents/x.toml", strings.Repeat("\n", 200_000), "P106:100001:1"},
 		"too large":                   {".codex/agents/x.toml", strings.Repeat("#", profile.MaxFile+1), "P106:1:1"},
 		"broken, and known by a key":  {"x.toml", "name = \"x\"\ndeveloper_instructions = i\n", "P148:2:26"},
 	}
@@ -171,4 +172,20 @@ func TestCodexCorpus(t *testing.T) {
 func FuzzCodex(f *testing.F) {
 	fuzz(f, "codex", ".codex/agents/a.toml", anAgent, "name = 'x'\ndeveloper_instructions='''\n'' \\'''\n[[a.b]]\nc = [1, 0x1F, inf, -nan, 1e5, {d = 07:32:00}]\n[[a.b]]\n\"e.f\" = true\n",
 		"developer_instructions = \"a\\u0000\\r\"\n[mcp_servers.a]\nenv = {K = '${V}'}\ntool_timeout_sec = 1\n[skills]\nconfig = [{path = 'x', enabled = false}]")
+}
+
+// BenchmarkCodex decodes the published agents, from bytes to profile.
+func BenchmarkCodex(b *testing.B) {
+	files := published(b, "codex-agent-toml")
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		for p, data := range files {
+			f := &dialect.File{Name: p, Path: p, Data: data}
+			d, _ := dialect.Detect(f)
+			d.Decode(f)
+			n++
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "profiles/s")
 }

@@ -116,9 +116,10 @@ type configFile struct {
 
 	providers, profiles, agents, children, compactions, prompts, strategies []instance
 
-	out   []*profile.Profile
-	ds    []profile.Diagnostic
-	heard map[string]bool // diagnostics that were reported once
+	callable []permission.Rule // by which its agents delegate
+	out      []*profile.Profile
+	ds       []profile.Diagnostic
+	heard    map[string]bool // diagnostics that were reported once
 }
 
 func decodeConfig(f *File) ([]*profile.Profile, []profile.Diagnostic) {
@@ -309,8 +310,7 @@ func (c *configFile) child(parent *profile.Profile, in instance) {
 // delegation lets a profile delegate to the sub-agents of its file, and to
 // nobody else.
 func (b *configProfile) delegation() {
-	children := b.c.children
-	if len(children) == 0 {
+	if len(b.c.children) == 0 {
 		return
 	}
 	at := b.c.sections["sub-agents"].at
@@ -319,16 +319,22 @@ func (b *configProfile) delegation() {
 		t.V.Written = append(t.V.Written, "task")
 		b.d.toolRules = append(b.d.toolRules, permission.Rule{Tool: "task", Subject: "*", Effect: permission.Allow, At: at})
 	}
-	rule := func(subject string, e permission.Effect, at source.Origin) {
-		b.d.p.Permission = append(b.d.p.Permission, permission.Rule{Tool: "task", Subject: subject, Effect: e, At: at})
+	b.d.p.Permission = append(b.d.p.Permission, b.c.delegates(at)...)
+}
+
+// delegates gives the rules that deny all and then allow the file's sub-agents.
+func (c *configFile) delegates(at source.Origin) []permission.Rule {
+	if c.callable != nil {
+		return c.callable
 	}
-	rule("*", permission.Deny, at)
-	parent := b.c.start(b.c.baseName()).d.p.Name
-	for _, in := range children {
-		if name := b.c.start(in.nameField("name")).d.p.Name; name != "" {
-			rule(parent+"/"+name, permission.Allow, in.at)
+	c.callable = []permission.Rule{{Tool: "task", Subject: "*", Effect: permission.Deny, At: at}}
+	parent := c.start(c.baseName()).d.p.Name
+	for _, in := range c.children {
+		if name := c.start(in.nameField("name")).d.p.Name; name != "" {
+			c.callable = append(c.callable, permission.Rule{Tool: "task", Subject: parent + "/" + name, Effect: permission.Allow, At: in.at})
 		}
 	}
+	return c.callable
 }
 
 func contains(list []string, s string) bool {

@@ -255,6 +255,8 @@ blocks = [{name = "rules", order = 2}, {name = "identity", order = 1, max_length
 		{"a plain provider of a sub-agent", "agent.toml", "[agent]\nsystem_prompt = \"a\"\n[[sub_agents.instances]]\nname = \"s\"\nprovider = \"openai\"\nmodel = \"m\"\n", "agent/s",
 			"mode=subagent\nprovider=openai\nmodel=m\ntools=", ""},
 		{"too many instances", "agent.toml", strings.Repeat("[[agent.instances]]\nname = \"x\"\nsystem_prompt = \"a\"\n", 201), "agent", "", "P111:1:3"},
+		{"too many values", "agent.json", `{"agent": {"system_prompt": "a"}, "x": [` + strings.Repeat("1,", 200_000) + "1]}", "agent", "", "P106:1:1"},
+		{"too many lines", "agent.yaml", "agent:\n  system_prompt: a\n" + strings.Repeat("#\n", 200_000), "agent", "", "P106:1:1"},
 		{"broken", "agent.toml", "[agent]\nsystem_prompt = oops\n", "agent", "", "P148:2:17"},
 		{"broken JSON", "agent.json", `{"agent": {"system_prompt": "a"},}`, "agent", "", "P103:1:34"},
 	}

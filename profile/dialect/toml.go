@@ -17,9 +17,6 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// maxTOMLValues bounds what a file may hold before a parser makes nodes of it.
-const maxTOMLValues = 100_000
-
 // tomlReader makes a tree with places of TOML text. The library's parser gives
 // the expressions one by one; which table they belong to is found here, and
 // the library then judges the document as a whole.
@@ -45,12 +42,13 @@ func parseTOML(file string, data []byte) *tree {
 		r.report(profile.CodeBeforeOpener, 0, "", "a byte order mark before the first key", "save the file without it")
 	}
 	r.data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if !r.bounded() {
+		return &tree{diags: r.diags}
+	}
 	r.starts = lineStarts(r.data)
 	r.root = r.mapping(0)
 	r.table = r.root
-	if r.bounded() {
-		r.read()
-	}
+	r.read()
 	if !profile.Refused(r.diags) {
 		r.judge()
 	}
@@ -62,6 +60,10 @@ func parseTOML(file string, data []byte) *tree {
 
 func (r *tomlReader) at(offset int) source.Origin {
 	offset = max(0, min(offset, len(r.data)))
+	if r.starts == nil { // not counted yet: the file may be nothing but lines
+		line := r.data[bytes.LastIndexByte(r.data[:offset], '\n')+1 : offset]
+		return source.Origin{Layer: source.Profile, File: r.file, Line: 1 + bytes.Count(r.data[:offset], []byte("\n")), Column: 1 + utf8.RuneCount(line)}
+	}
 	line, found := slices.BinarySearch(r.starts, offset)
 	if found {
 		line++
@@ -71,11 +73,7 @@ func (r *tomlReader) at(offset int) source.Origin {
 }
 
 func (r *tomlReader) report(code string, offset int, key, message, hint string) {
-	at := source.Origin{Layer: source.Profile, File: r.file, Line: 1, Column: 1}
-	if r.starts != nil {
-		at = r.at(offset)
-	}
-	r.diags = append(r.diags, profile.Diagnose(code, at, key, message, hint))
+	r.diags = append(r.diags, profile.Diagnose(code, r.at(offset), key, message, hint))
 }
 
 // bounded looks at the text only, so that no parser sees more than it should.
@@ -100,15 +98,15 @@ func (r *tomlReader) bounded() bool {
 			values++
 		case ']', '}':
 			depth = max(0, depth-1)
-		case ',', '=', '.':
+		case ',', '=', '.', '\n':
 			values++
 		}
 		if depth > maxDepth {
 			r.report(profile.CodeTooDeep, i, "", fmt.Sprintf("the file nests deeper than %d levels", maxDepth), "")
 			return false
 		}
-		if values > maxTOMLValues {
-			r.report(profile.CodeTooLarge, i, "", fmt.Sprintf("the file holds more than %d values", maxTOMLValues), "")
+		if values > maxValues {
+			r.report(profile.CodeTooLarge, i, "", fmt.Sprintf("the file holds more than %d values", maxValues), "")
 			return false
 		}
 	}

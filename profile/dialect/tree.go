@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 
@@ -33,6 +34,10 @@ func parseTree(file, place string, data []byte) *tree {
 		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeTooLarge, at, "",
 			fmt.Sprintf("the file has more than %d bytes", profile.MaxFile), "")}}
 	}
+	if ext := path.Ext(place); ext != ".toml" && tooMany(data, ext == ".json") {
+		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeTooLarge, at, "",
+			fmt.Sprintf("the file holds more than %d values", maxValues), "")}}
+	}
 	switch path.Ext(place) {
 	case ".json":
 		return jsonTree(file, data)
@@ -51,6 +56,30 @@ func parseTree(file, place string, data []byte) *tree {
 		root = &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1}
 	}
 	return &tree{root: root}
+}
+
+// maxValues bounds what a file may hold before a parser makes nodes of it.
+const maxValues = 100_000
+
+// tooMany counts what stands between the values of JSON or YAML; there, the
+// lines of a text count too.
+func tooMany(data []byte, isJSON bool) bool {
+	if len(data) <= maxValues {
+		return false
+	}
+	if !isJSON {
+		return bytes.Count(data, []byte(","))+bytes.Count(data, []byte("\n")) > maxValues
+	}
+	values := 0
+	for i := 0; i < len(data) && values <= maxValues; i++ {
+		switch data[i] {
+		case '"':
+			i = skipString(data, i)
+		case ',', '{', '[':
+			values++
+		}
+	}
+	return values > maxValues
 }
 
 func jsonTree(file string, data []byte) *tree {
