@@ -27,9 +27,10 @@ type Frontmatter struct {
 
 // Split finds the frontmatter of a Markdown file: the opener is a line `---`,
 // the closer the first following line that is `---` and optional spaces. With
-// an error among the diagnostics the parts are empty, except when only the
-// closer is missing: then YAML holds what follows the opener, at most
-// MaxFrontmatter bytes. The parts share memory with data unless it has CRLF.
+// an error among the diagnostics the parts are empty, but for what shows whose
+// file it is: when the closer is missing, YAML holds what follows the opener, at
+// most MaxFrontmatter bytes; when the file is not UTF-8, YAML holds the
+// frontmatter with U+FFFD for what is none. The parts share memory with data unless it has CRLF.
 func Split(file string, data []byte) (Frontmatter, []Diagnostic) {
 	at := source.Origin{File: file, Line: 1, Column: 1}
 	if len(data) > MaxFile {
@@ -37,7 +38,8 @@ func Split(file string, data []byte) (Frontmatter, []Diagnostic) {
 			fmt.Sprintf("the file has more than %d bytes", MaxFile), "move the bulk of the text to a file of its own")}
 	}
 	if d, bad := checkUTF8(file, data); bad {
-		return Frontmatter{}, []Diagnostic{d}
+		f, _ := Split(file, bytes.ToValidUTF8(data, []byte("\ufffd")))
+		return Frontmatter{YAML: f.YAML, YAMLLine: f.YAMLLine}, []Diagnostic{d}
 	}
 	var f Frontmatter
 	if bytes.IndexByte(data, '\r') >= 0 && bytes.Contains(data, []byte("\r\n")) {

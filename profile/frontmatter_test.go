@@ -37,7 +37,7 @@ func TestSplit(t *testing.T) {
 		{name: "text glued to the closer", in: "---\na: 1\n---x\n", yaml: "a: 1\n---x\n", yamlLine: 2, codes: "P102"},
 		{name: "frontmatter over the limit", in: "---\n" + long + "\n---\nx", yamlLine: 2, codes: "P106"},
 		{name: "frontmatter at the limit", in: "---\n" + long[1:] + "\n---\nx", yaml: long[1:] + "\n", body: "x", yamlLine: 2, bodyAt: 4},
-		{name: "not UTF-8", in: "---\na: \xff\n---\n", codes: "P105"},
+		{name: "not UTF-8", in: "---\na: \xff\n---\n", yaml: "a: \ufffd\n", yamlLine: 2, codes: "P105"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
