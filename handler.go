@@ -3,7 +3,9 @@ package roster
 import (
 	"context"
 
+	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/profile"
 )
 
@@ -21,7 +23,33 @@ func (a *App) Handler() *host.Host {
 			return profiles, all.Diagnostics(), nil
 		},
 		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return a.catalog.Get(name) },
-		Submit:  a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
+		Edit:    a.EditProfile, Delete: a.catalog.Delete, History: a.ProfileHistory, Rollback: a.catalog.Rollback, Check: a.CheckText,
+		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})
+}
+
+// EditProfile makes a profile or changes it, as the HTTP interface does.
+func (a *App) EditProfile(ctx context.Context, e host.Edit) (*profile.Profile, error) {
+	return a.catalog.Set(ctx, e.Name, e.Keys, catalog.SaveOptions{Dialect: e.Dialect, IfAbsent: e.New, IfMatch: e.Revision})
+}
+
+// ProfileHistory lists the versions of a profile, the newest first.
+func (a *App) ProfileHistory(ctx context.Context, name string) ([]view.Version, error) {
+	all, err := a.catalog.History(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]view.Version, len(all))
+	for i, v := range all {
+		out[i] = view.Version{Revision: v.Revision, Time: v.Time, Author: v.Author, Message: v.Message, Source: v.Source, Current: v.Current}
+	}
+	return out, nil
+}
+
+// CheckText says what the catalog would make of a file with this text at a path
+// of the workspace.
+func (a *App) CheckText(_ context.Context, path, text string) (view.Checked, error) {
+	f := a.catalog.CheckText(path, []byte(text))
+	return view.Checked{Path: f.Path, Status: f.Status, Dialect: f.Dialect, Name: f.Name, Names: f.Names, Diagnostics: f.Diagnostics}, nil
 }

@@ -39,30 +39,31 @@ type SaveOptions struct {
 // file is replaced.
 //
 // Errors: *ExistsError, *RevisionError, *NotFoundError (with IfMatch),
-// *ReadOnlyError, *profile.LoadError.
+// *ReadOnlyError; *profile.ParseError for a profile that cannot be written;
+// *profile.LoadError for a file that does not load, or that cannot be read or
+// written.
 func (c *Catalog) Save(ctx context.Context, p *profile.Profile, o SaveOptions) (*profile.Profile, error) {
 	if err := profile.CheckName(p.Name); err != nil {
 		return nil, err
 	}
 	var saved *profile.Profile
 	err := c.edit(ctx, p.Name, func(t *target) error {
-		if err := t.admits(o); err != nil {
-			return err
+		err := t.admits(o)
+		if err == nil {
+			saved, err = c.store(t, p, o.Dialect)
 		}
-		var parts []dialect.Part
-		var err error
-		if t.there() {
-			parts, err = t.update(p)
-		} else {
-			parts, err = t.create(p, o.Dialect)
-		}
-		if err != nil {
-			return err
-		}
-		saved, err = c.put(t, parts, "saved")
 		return err
 	})
 	return saved, err
+}
+
+// store writes a profile into the file that it has, or into a new one.
+func (c *Catalog) store(t *target, p *profile.Profile, dialect string) (*profile.Profile, error) {
+	parts, err := t.written(p, dialect)
+	if err != nil {
+		return nil, err
+	}
+	return c.put(t, parts, "saved")
 }
 
 // admits says whether the options allow to write what is there.
@@ -84,11 +85,19 @@ func (t *target) admits(o SaveOptions) error {
 	return nil
 }
 
+// written gives the files of a profile as they are to be.
+func (t *target) written(p *profile.Profile, name string) ([]dialect.Part, error) {
+	if t.there() {
+		return t.update(p)
+	}
+	return t.create(p, name)
+}
+
 // update gives the files with the profile written in.
 func (t *target) update(p *profile.Profile) ([]dialect.Part, error) {
 	parts, ds := dialect.Update(t.file(), p)
 	if len(parts) == 0 {
-		return nil, &profile.LoadError{Path: t.shown, Err: &profile.ParseError{Diagnostics: ds}}
+		return nil, &profile.ParseError{Diagnostics: ds}
 	}
 	parts[0].Path = t.base // which may be found through a link of another name
 	return parts, nil
@@ -126,6 +135,11 @@ func encode(p *profile.Profile, name string) ([]dialect.Part, []profile.Diagnost
 	d, ok := dialect.ByName(name)
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no dialect %q: %w", name, profile.SchemaValidation)
+	}
+	if name == "knot" && !p.Tools.Set && !p.Extends.Set { // there a list that is absent is an empty one
+		c := *p
+		c.Tools.Set, c.Tools.V.Names = true, []string{}
+		p = &c
 	}
 	parts, ds := dialect.Create(d, p)
 	return parts, ds, nil

@@ -115,7 +115,9 @@ func TestSaveRefuses(t *testing.T) {
 		{"a revision of nothing", fast("x"), catalog.SaveOptions{IfMatch: "r"}, nil, profile.ProfileNotFound},
 		{"another revision", fast("mine"), catalog.SaveOptions{IfMatch: "r"}, nil, profile.RevisionMismatch},
 		{"a profile that is there", fast("mine"), catalog.SaveOptions{IfAbsent: true}, nil, profile.ProfileExists},
-		{"a file that does not load", fast("bad"), catalog.SaveOptions{}, func(t *testing.T, dir string, _ *catalog.Catalog) { put(t, dir, "profiles/bad.md", "---\nname: [\n---\n") }, profile.InvalidYAML},
+		{"a file that does not load", fast("bad"), catalog.SaveOptions{}, func(t *testing.T, dir string, _ *catalog.Catalog) {
+			put(t, dir, "profiles/bad.md", "---\nname: [\n---\n")
+		}, profile.InvalidYAML},
 		{"a new one where such a file is", fast("bad"), catalog.SaveOptions{IfAbsent: true}, func(t *testing.T, dir string, _ *catalog.Catalog) {
 			put(t, dir, "profiles/bad.md", "---\nname: [\n---\n")
 		}, profile.ProfileExists},

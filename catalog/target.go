@@ -156,7 +156,9 @@ func (c *Catalog) locate(name string) (*target, error) {
 		i = all.fileOf[p]
 	} else if l, ok := all.broken[name]; ok {
 		t.refused = err
-		i = slices.IndexFunc(all.files, func(f sourced) bool { return f.loaded == l })
+		if i = slices.IndexFunc(all.files, func(f sourced) bool { return f.loaded == l || f.shown == l.shown }); i < 0 {
+			return nil, err
+		}
 	}
 	if i < 0 {
 		return t, t.inWorkspace()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -25,6 +26,18 @@ type Deps struct {
 	Profiles func(context.Context) ([]*profile.Profile, []profile.Diagnostic, error)
 	// Profile returns one profile, or profile.ProfileNotFound.
 	Profile func(ctx context.Context, name string) (*profile.Profile, error)
+	// Edit makes a profile or changes it; its errors are those of the catalog:
+	// profile.ProfileExists, RevisionMismatch, ReadOnly, ParseError.
+	Edit func(context.Context, Edit) (*profile.Profile, error)
+	// Delete removes a profile that has the revision; empty: any.
+	Delete func(ctx context.Context, name, revision string) error
+	// History lists the versions of a profile, the newest first.
+	History func(ctx context.Context, name string) ([]view.Version, error)
+	// Rollback makes an earlier version of a profile the current one, if the
+	// profile has the revision ifMatch; empty: any.
+	Rollback func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error)
+	// Check says what the catalog would make of a file.
+	Check func(ctx context.Context, path, text string) (view.Checked, error)
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
@@ -47,6 +60,19 @@ type Deps struct {
 	PingEvery time.Duration
 	// MaxBody bounds the body of a request in bytes; 0: 8 MiB.
 	MaxBody int64
+}
+
+// Edit is a change of a profile.
+type Edit struct {
+	Name string
+	// Keys is a JSON object of the keys to set; null takes one out.
+	Keys []byte
+	// New makes a profile; if there is one of the name, that is an error.
+	// Without it, Revision is the one that the profile must have.
+	New      bool
+	Revision string
+	// Dialect of a new profile; empty: by its keys.
+	Dialect string
 }
 
 // Ask is a prompt for an agent.
@@ -149,6 +175,13 @@ func (h *Host) routes() {
 	read("/profiles", h.handle(h.listProfiles))
 	read("/profiles/-/diagnostics", h.handle(h.diagnostics))
 	read("/profiles/{name}", h.handle(h.getProfile))
+	read("/profiles/{name}/history", h.handle(h.profileHistory))
+	m.Post("/profiles", h.handle(h.createNamed))
+	m.Post("/profiles/-/check", h.handle(h.check))
+	m.Post("/profiles/{name}", h.handle(h.createProfile))
+	m.Put("/profiles/{name}", h.handle(h.putProfile))
+	m.Delete("/profiles/{name}", h.handle(h.deleteProfile))
+	m.Post("/profiles/{name}/rollback", h.handle(h.rollback))
 
 	m.Post("/chat", h.handle(h.chat))
 	m.Post("/stream", h.handle(h.stream))

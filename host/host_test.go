@@ -168,6 +168,7 @@ func wire(app *roster.App) host.Deps {
 			return list, all.Diagnostics(), nil
 		},
 		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return app.Catalog().Get(name) },
+		Edit:    app.EditProfile, Delete: app.Catalog().Delete, History: app.ProfileHistory, Rollback: app.Catalog().Rollback, Check: app.CheckText,
 		Submit: func(ctx context.Context, a host.Ask) (host.Submitted, error) {
 			sub, err := app.Submit(ctx, roster.Ask(a))
 			return host.Submitted(sub), err

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -78,17 +79,11 @@ func (h *Host) listProfiles(w *response, r *http.Request) error {
 }
 
 func (h *Host) getProfile(w *response, r *http.Request) error {
-	name, err := url.PathUnescape(chi.URLParam(r, "name"))
+	name, err := profileName(r)
 	if err != nil {
-		return invalid("name", "is not a valid part of a URL")
+		return err
 	}
-	if profile.CheckName(name) != nil {
-		return profileNotFound(name)
-	}
-	p, err := h.deps.Profile(r.Context(), name)
-	if errors.Is(err, profile.ProfileNotFound) {
-		return profileNotFound(name)
-	}
+	p, err := h.profile(r.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -96,11 +91,43 @@ func (h *Host) getProfile(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	data, err := h.profileJSON(r.Context(), p, verbose)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(HeaderRevision, p.Revision)
+	return writeIfNew(w, r, data, tagOf(data, p.Revision))
+}
+
+// profileName is the name in the path of a request. What is no name is that of
+// no profile.
+func profileName(r *http.Request) (string, error) {
+	name, err := url.PathUnescape(chi.URLParam(r, "name"))
+	if err != nil {
+		return "", invalid("name", "is not a valid part of a URL")
+	}
+	if profile.CheckName(name) != nil {
+		return "", profileNotFound(name)
+	}
+	return name, nil
+}
+
+func (h *Host) profile(ctx context.Context, name string) (*profile.Profile, error) {
+	p, err := h.deps.Profile(ctx, name)
+	if errors.Is(err, profile.ProfileNotFound) {
+		return nil, profileNotFound(name)
+	}
+	return p, err
+}
+
+// profileJSON is the answer of GET /profiles/{name}. Its tag changes with all
+// that the profile says, also with what the answer leaves out.
+func (h *Host) profileJSON(ctx context.Context, p *profile.Profile, verbose bool) ([]byte, error) {
 	var ds []profile.Diagnostic
 	if verbose {
-		_, all, err := h.deps.Profiles(r.Context())
+		_, all, err := h.deps.Profiles(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, d := range all {
 			if d.File == p.File {
@@ -108,8 +135,12 @@ func (h *Host) getProfile(w *response, r *http.Request) error {
 			}
 		}
 	}
-	return writeTagged(w, r, profileView(p, verbose, ds))
+	return marshal(profileView(p, verbose, ds))
 }
+
+// HeaderRevision is the revision of the profile in an answer; If-Match takes it
+// as it takes the answer's ETag.
+const HeaderRevision = "X-Roster-Revision"
 
 func (h *Host) diagnostics(w *response, r *http.Request) error {
 	_, ds, err := h.deps.Profiles(r.Context())
@@ -125,8 +156,18 @@ func writeTagged(w *response, r *http.Request, v any) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	return writeIfNew(w, r, data, tagOf(data, ""))
+}
+
+// tagOf is the ETag of an answer, and of what else it depends on.
+func tagOf(data []byte, more string) string {
+	sum := sha256.New()
+	sum.Write(data)
+	sum.Write([]byte(more))
+	return `"` + hex.EncodeToString(sum.Sum(nil)[:12]) + `"`
+}
+
+func writeIfNew(w *response, r *http.Request, data []byte, tag string) error {
 	w.Header().Set("ETag", tag)
 	if matches(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

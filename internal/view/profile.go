@@ -4,6 +4,7 @@ package view
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
@@ -60,6 +61,27 @@ type Profile struct {
 	Revision       string               `json:"revision"`
 	Body           string               `json:"body"`
 	Diagnostics    []profile.Diagnostic `json:"diagnostics"`
+}
+
+// Version is a version of a profile's file. Revision is that of a commit, or a
+// digest of the text; Source is file, git or saves.
+type Version struct {
+	Revision string    `json:"revision"`
+	Time     time.Time `json:"time"`
+	Author   string    `json:"author,omitempty"`
+	Message  string    `json:"message"`
+	Source   string    `json:"source"`
+	Current  bool      `json:"current"` // the file holds it
+}
+
+// Checked is what the catalog would make of a file: loaded, refused or ignored.
+type Checked struct {
+	Path        string               `json:"path"`
+	Status      string               `json:"status"`
+	Dialect     string               `json:"dialect"`
+	Name        string               `json:"name"`
+	Names       []string             `json:"names,omitempty"` // when it has several profiles
+	Diagnostics []profile.Diagnostic `json:"diagnostics"`
 }
 
 // NewItem describes a profile for a list, with what it inherits. ds are the

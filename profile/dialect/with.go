@@ -48,17 +48,29 @@ func With(p *profile.Profile, file string, object []byte) (*profile.Profile, []p
 
 type with struct {
 	*decoder
-	g      grammar
-	inBody bool // the prompt is the body
+	g      grammar // of the profile's file
+	inBody bool    // the prompt is the body
 }
 
-// grammarOf gives what decides how a dialect reads the native keys.
+// native is the grammar of the keys that are set: their own names and spellings,
+// and what rules and lists mean in the profile's dialect.
+func (w *with) native() grammar {
+	return grammar{dialect: w.g.dialect, twins: w.g.twins, grants: w.g.grants}
+}
+
+// grammarOf gives the grammar of a dialect.
 func grammarOf(dialect string) grammar {
-	g := grammar{dialect: dialect, grants: dialect == "knot"}
-	if dialect == "opencode" {
-		g.twins = true
+	switch dialect {
+	case "claude":
+		return claudeGrammar()
+	case "copilot":
+		return copilotGrammar()
+	case "gemini":
+		return geminiGrammar()
+	case "opencode":
+		return opencodeGrammar()
 	}
-	return g
+	return grammar{dialect: dialect, grants: dialect == "knot"}
 }
 
 // plain lets the encoder choose how to write what was JSON.
@@ -95,8 +107,8 @@ func (w *with) set(i int, f field) {
 	if isNull(f.node) {
 		return
 	}
-	if !d.identity(f) && !d.running(f) && !d.acting(w.g, f) && !d.nested(f) {
-		d.keep(w.g, i, f)
+	if !d.identity(f) && !d.running(f) && !d.acting(w.native(), f) && !d.nested(f) {
+		d.keep(w.native(), i, f)
 	}
 	d.p.Permission, d.toolRules = slices.Concat(d.toolRules, d.p.Permission), nil
 }

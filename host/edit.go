@@ -1,0 +1,324 @@
+package host
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rosterrun/roster/profile"
+)
+
+// maxProfile bounds the body of a request that has a profile, in bytes.
+const maxProfile = profile.MaxFile
+
+// created is the answer when a profile was made.
+type created struct {
+	Created bool `json:"created"`
+}
+
+// createProfile makes the profile that the path names.
+func (h *Host) createProfile(w *response, r *http.Request) error {
+	name, err := url.PathUnescape(chi.URLParam(r, "name"))
+	if err != nil {
+		return invalid("name", "is not a valid part of a URL")
+	}
+	keys, _, err := h.readKeys(w, r)
+	if err != nil {
+		return err
+	}
+	return h.create(w, r, name, keys)
+}
+
+// createNamed makes the profile that the body names.
+func (h *Host) createNamed(w *response, r *http.Request) error {
+	keys, members, err := h.readKeys(w, r)
+	if err != nil {
+		return err
+	}
+	var name string
+	if raw, ok := members["name"]; ok && raw.Kind() == jsontext.KindString {
+		var text []byte
+		text, err = jsontext.AppendUnquote(nil, raw)
+		name = string(text)
+	} else if ok {
+		err = invalid("name", "must be a JSON string")
+	}
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(name) == "" {
+		return &Error{Status: http.StatusBadRequest, Code: string(profile.MissingName), Field: "name", Message: "name must not be empty"}
+	}
+	return h.create(w, r, name, keys)
+}
+
+func (h *Host) create(w *response, r *http.Request, name string, keys []byte) error {
+	if err := profile.CheckName(name); err != nil {
+		return &Error{Status: http.StatusBadRequest, Code: string(profile.SchemaValidation), Field: "name", Message: bareName(err)}
+	}
+	p, err := h.deps.Edit(r.Context(), Edit{Name: name, Keys: keys, New: true, Dialect: r.URL.Query().Get("dialect")})
+	if err != nil {
+		e := h.editError(name, err)
+		if e.Code == string(profile.ProfileExists) && r.Header.Get("If-None-Match") != "" {
+			e.Status = http.StatusPreconditionFailed
+		}
+		return e
+	}
+	if _, err := h.tagged(w, r, p); err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/profiles/"+url.PathEscape(name))
+	return writeJSON(w, http.StatusCreated, created{true})
+}
+
+// putProfile changes keys of a profile that the client has seen as it is.
+func (h *Host) putProfile(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	if r.Header.Get("If-Match") == "" {
+		return &Error{
+			Status: http.StatusPreconditionRequired, Code: "MissingIfMatch", Field: "If-Match",
+			Message: "If-Match is missing: send the ETag, or the " + HeaderRevision + " in quotes, of the profile that you have read",
+		}
+	}
+	keys, _, err := h.readKeys(w, r)
+	if err != nil {
+		return err
+	}
+	revision, err := h.ifMatch(r, name)
+	if err != nil {
+		return err
+	}
+	p, err := h.deps.Edit(r.Context(), Edit{Name: name, Keys: keys, Revision: revision})
+	if err != nil {
+		return h.editError(name, err)
+	}
+	return h.answerProfile(w, r, p)
+}
+
+func (h *Host) deleteProfile(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	revision, err := h.ifMatch(r, name)
+	if err != nil {
+		return err
+	}
+	if err := h.deps.Delete(r.Context(), name, revision); err != nil {
+		return h.editError(name, err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (h *Host) profileHistory(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	all, err := h.deps.History(r.Context(), name)
+	if err != nil {
+		return h.editError(name, err)
+	}
+	return writeTagged(w, r, all)
+}
+
+func (h *Host) rollback(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Revision string `json:"revision"`
+	}
+	if err := h.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Revision == "" {
+		return missing("revision", "GET /profiles/{name}/history lists them")
+	}
+	revision, err := h.ifMatch(r, name)
+	if err != nil {
+		return err
+	}
+	p, err := h.deps.Rollback(r.Context(), name, body.Revision, revision)
+	if err != nil {
+		return h.editError(name, err)
+	}
+	return h.answerProfile(w, r, p)
+}
+
+// check says what the catalog would make of a text; nothing is saved or run.
+func (h *Host) check(w *response, r *http.Request) error {
+	var body struct {
+		Path string `json:"path"`
+		Text string `json:"text"`
+	}
+	if err := h.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if p := body.Path; p != "" && (path.IsAbs(p) || path.Clean(p) != p || strings.HasPrefix(p, "..") || strings.ContainsAny(p, "\\\x00")) {
+		return invalid("path", "must be a path below the workspace, with slashes, such as profiles/reviewer.md")
+	}
+	answer, err := h.deps.Check(r.Context(), body.Path, body.Text)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
+
+// readKeys reads a body that is an object of a profile's keys.
+func (h *Host) readKeys(w *response, r *http.Request) ([]byte, map[string]jsontext.Value, error) {
+	data, err := h.readBody(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(data) > maxProfile {
+		return nil, nil, &http.MaxBytesError{Limit: maxProfile}
+	}
+	var members map[string]jsontext.Value
+	if err := decode(data, &members); err != nil {
+		return nil, nil, err
+	}
+	if members == nil {
+		return nil, nil, malformed("the body is a JSON null: send an object")
+	}
+	return data, members, nil
+}
+
+// ifMatch gives the revision that If-Match asks for: it takes revisions, and the
+// tags of GET /profiles/{name}. It is empty without the header, or for any.
+func (h *Host) ifMatch(r *http.Request, name string) (string, error) {
+	header := strings.TrimSpace(r.Header.Get("If-Match"))
+	if header == "" {
+		return "", nil
+	}
+	p, err := h.profile(r.Context(), name)
+	if err != nil {
+		return "", err
+	}
+	for part := range strings.SplitSeq(header, ",") {
+		tag := strings.TrimSpace(part)
+		if tag == "*" || tag == `"`+p.Revision+`"` {
+			return p.Revision, nil
+		}
+		for _, verbose := range []bool{false, true} {
+			data, err := h.profileJSON(r.Context(), p, verbose)
+			if err != nil {
+				return "", err
+			}
+			if tag == tagOf(data, p.Revision) {
+				return p.Revision, nil
+			}
+		}
+	}
+	return "", &Error{
+		Status: http.StatusPreconditionFailed, Code: string(profile.RevisionMismatch),
+		Message: "profile changed: " + name + " has revision " + p.Revision + ": read it again",
+	}
+}
+
+// answerProfile answers with a profile as GET does.
+func (h *Host) answerProfile(w *response, r *http.Request, p *profile.Profile) error {
+	data, err := h.tagged(w, r, p)
+	if err != nil {
+		return err
+	}
+	return writeBytes(w, http.StatusOK, data)
+}
+
+// tagged sets the headers by which a client refers to the profile that it has,
+// and gives the answer that they are for.
+func (h *Host) tagged(w *response, r *http.Request, p *profile.Profile) ([]byte, error) {
+	data, err := h.profileJSON(r.Context(), p, false)
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set(HeaderRevision, p.Revision)
+	w.Header().Set("ETag", tagOf(data, p.Revision))
+	return data, nil
+}
+
+// editError makes an answer of what keeps a profile from being written.
+func (h *Host) editError(name string, err error) *Error {
+	var load *profile.LoadError
+	var parse *profile.ParseError
+	answer := func(status int, code profile.ErrorName) *Error {
+		return &Error{Status: status, Code: string(code), Message: err.Error()}
+	}
+	switch {
+	case errors.Is(err, profile.ProfileNotFound) && !errors.As(err, &load):
+		return profileNotFound(name)
+	case errors.Is(err, profile.ProfileExists):
+		return answer(http.StatusConflict, profile.ProfileExists)
+	case errors.Is(err, profile.RevisionMismatch):
+		return answer(http.StatusPreconditionFailed, profile.RevisionMismatch)
+	case errors.Is(err, profile.RevisionNotFound):
+		return answer(http.StatusNotFound, profile.RevisionNotFound)
+	case errors.Is(err, profile.ReadOnly):
+		return answer(http.StatusForbidden, profile.ReadOnly)
+	case errors.As(err, &parse):
+		e := refusal(parse.Diagnostics)
+		if errors.As(err, &load) { // the file is at fault, not the request
+			e.Status, e.Field = http.StatusConflict, ""
+			e.Message = "the profile's file does not load: " + e.Message + ": repair it, or roll back"
+		}
+		return e
+	case errors.Is(err, profile.SchemaValidation):
+		return &Error{Status: http.StatusBadRequest, Code: string(profile.SchemaValidation), Message: bareName(err)}
+	}
+	return h.explain(err)
+}
+
+// refusal answers for what is wrong with a profile that was sent: the first
+// problem gives the code and the field.
+func refusal(ds []profile.Diagnostic) *Error {
+	e := &Error{Status: http.StatusBadRequest, Code: string(profile.SchemaValidation)}
+	var said []string
+	for i := range ds {
+		d := &ds[i]
+		if d.Severity != profile.SeverityError {
+			continue
+		}
+		if len(said) == 0 {
+			e.Code, e.Field = d.Name, strings.ReplaceAll(d.Key, "-", "_")
+		}
+		if d.Code == profile.CodeByHand {
+			e.Status = http.StatusConflict
+		}
+		said = append(said, sentence(d))
+	}
+	e.Message = strings.Join(said, "; ")
+	return e
+}
+
+// sentence says what is wrong with a key that was sent.
+func sentence(d *profile.Diagnostic) string {
+	switch d.Code {
+	case profile.CodeEmptyProvider:
+		return "provider must not be empty"
+	case profile.CodeEmptyModel:
+		return "model must not be empty"
+	case profile.CodeNoSystemPrompt:
+		return "system_prompt must not be empty"
+	case profile.CodeNeedDescription:
+		return "description must not be empty"
+	}
+	if d.Hint == "" {
+		return d.Message
+	}
+	return d.Message + " (" + d.Hint + ")"
+}
+
+// bareName is the text of an error without the name of its kind.
+func bareName(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+string(profile.SchemaValidation))
+}
