@@ -152,7 +152,14 @@ func (c *Catalog) Paths() []string {
 		case err != nil || s.Path == "":
 		case s.search:
 			for _, key := range c.visits[i].files {
-				out = append(out, filepath.Join(path, filepath.Dir(key.rel)))
+				e := c.cache[key]
+				if e.real == "" { // a diagnostic about a folder
+					continue
+				}
+				out = append(out, filepath.Dir(e.real))
+				for _, p := range e.parts {
+					out = append(out, filepath.Join(path, p.inRoot))
+				}
 			}
 		case len(s.only) > 0:
 			for _, pattern := range s.only {

@@ -92,11 +92,9 @@ func (w *walker) addPart(to []part, dir folder, key string) []part {
 // partAt looks at one further file.
 func (w *walker) partAt(rel, at string) *part {
 	w.look(at)
-	info, err := os.Lstat(w.path(at))
-	if isAbsent(err) {
+	if _, err := os.Lstat(w.path(at)); isAbsent(err) {
 		return nil
-	}
-	if err != nil {
+	} else if err != nil {
 		w.unreadable(rel, err)
 		return nil
 	}

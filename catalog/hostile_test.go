@@ -170,7 +170,7 @@ func held() int64 {
 func TestDeepFolders(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "agents/d/near.md", text(""))
-	const depth = 3000
+	const depth = 2100
 	at, err := unix.Open(filepath.Join(dir, "agents"), unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)

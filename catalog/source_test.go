@@ -181,10 +181,11 @@ func TestPathsAreWhatToGuard(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "night-rig/profiles/x.md", text(""))
 	directory(t, dir, "team/dev")
+	put(t, dir, "team/persona.txt", "Be kind.", "tools/enabled.json", "[]")
 	c := workspace(dir)
 	names(c)
 	got := c.Paths()
-	for _, want := range []string{"profiles", ".github/chatmodes", "night-rig/profiles", "team/dev", "agent.toml"} {
+	for _, want := range []string{"profiles", ".github/chatmodes", "night-rig/profiles", "team/dev", "team/persona.txt", "tools/enabled.json", "agent.toml"} {
 		if !slices.Contains(got, filepath.Join(dir, want)) {
 			t.Errorf("%s is not among %q", want, got)
 		}

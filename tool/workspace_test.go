@@ -91,9 +91,9 @@ func TestProtectedPaths(t *testing.T) {
 		"roster.yaml": true, "sub/roster.yaml": true, "AGENTS.md": true, "sub/Agents.MD": true, "CLAUDE.md": true,
 		".mcp.json": true, ".git/hooks/pre-commit": true, "vendor/x/.git/config": true, ".GIT/config": true,
 		"profiles/a.md": true, "rig/profiles/deep/a.md": true, "agent/a.md": true, "agents/a/b.md": true,
-		".opencode/agent/a.md": true, ".claude/settings.json": true, "x/review.agent.md": true,
+		".opencode/agent/a.md": true, ".claude/settings.json": true, "x/review.agent.md": true, "new/system_prompt.txt": true, "persona.txt": true, "tools/enabled.json": true, "x/tools/enabled.json": true,
 		".cla\u017fde/x": false, ".claude\u017f/x": false, "profile\u017f/a.md": true, "my-rig/profiles/a.md": true,
-		"src/agents/a.go": false, "readme.md": false, ".gitignore": false, "profiles.go": false, "rig/loom/strands/x": false,
+		"src/agents/a.go": false, "readme.md": false, ".gitignore": false, "profiles.go": false, "rig/loom/strands/x": false, "new/config.json": false,
 	}
 	for path, want := range tests {
 		if got := isProtected(f, path); got != want {
