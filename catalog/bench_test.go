@@ -40,8 +40,14 @@ limits: {turns: 30, duration: 5m}
 	return dir
 }
 
+// BenchmarkLoadDir loads folders of files; beside it the same bytes are only
+// read. x-files is the memory that a loaded catalog holds, in the bytes of its
+// files.
 func BenchmarkLoadDir(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		if testing.Short() && n > 10_000 {
+			continue
+		}
 		b.Run(fmt.Sprintf("%dk", n/1000), func(b *testing.B) {
 			dir := many(b, n)
 			b.ReportAllocs()
@@ -51,6 +57,7 @@ func BenchmarkLoadDir(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "profiles/s")
+			b.ReportMetric(footprint(b, dir), "x-files")
 		})
 		b.Run(fmt.Sprintf("%dk/reading-alone", n/1000), func(b *testing.B) {
 			dir := many(b, n)
@@ -60,6 +67,35 @@ func BenchmarkLoadDir(b *testing.B) {
 			}
 		})
 	}
+}
+
+// footprint gives the memory of a loaded catalog as a multiple of its files' bytes.
+func footprint(tb testing.TB, dir string) float64 {
+	var bytes int64
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		bytes += info.Size()
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	before := heap()
+	c := workspace(dir)
+	c.Snapshot()
+	after := heap()
+	runtime.KeepAlive(c)
+	return (after - before) / float64(bytes)
+}
+
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
 }
 
 // readAll reads the same bytes with as many goroutines.

@@ -137,6 +137,8 @@ func (r *refresher) walk(i int, s Source) {
 	if err != nil {
 		w.unreadable("", err)
 	}
+	added := max(0, len(w.out)-len(r.c.visits[i].files))
+	r.jobs, r.files = slices.Grow(r.jobs, added), slices.Grow(r.files, added)
 	for _, f := range w.out {
 		switch {
 		case f.other:
