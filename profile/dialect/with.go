@@ -111,6 +111,9 @@ func (w *with) set(i int, f field) {
 		d.keep(w.native(), i, f)
 	}
 	d.p.Permission, d.toolRules = slices.Concat(d.toolRules, d.p.Permission), nil
+	if f.key == "tools" && w.g.dialect != "roster" && w.g.dialect != "knot" {
+		d.p.Tools.V.Written = nil // the dialect has names of its own
+	}
 }
 
 // withoutTools takes out the tool list and the rules that it stands for.
