@@ -32,7 +32,7 @@ func Codes() []profile.Code {
 		{Code: CodeNotAllowed, Name: profile.SchemaValidation, Severity: profile.SeverityError, Meaning: "A value is outside the range or the set that its key takes."},
 		{Code: CodeNotThere, Name: profile.SchemaValidation, Severity: profile.SeverityError, Meaning: "The value names something that this version does not have yet."},
 		{Code: CodeInactive, Severity: profile.SeverityNote, Meaning: "A known key that this version reads and does not act on."},
-		{Code: CodeExecuting, Name: "ExecutingKey", Severity: profile.SeverityWarning, Meaning: "A key of a workspace that nobody has trusted would start, reach or read something; it has no effect."},
+		{Code: CodeExecuting, Name: profile.ExecutingKey, Severity: profile.SeverityWarning, Meaning: "A key of a workspace that nobody has trusted would start, reach or read something; it has no effect."},
 		{Code: CodeVariable, Severity: profile.SeverityWarning, Meaning: "An environment variable starts with ROSTER_ and names no key."},
 	}
 }

@@ -21,6 +21,7 @@ const (
 	EmptyProvider       ErrorName = "EmptyProvider"
 	EmptyModel          ErrorName = "EmptyModel"
 	MissingSystemPrompt ErrorName = "MissingSystemPrompt"
+	ExecutingKey        ErrorName = "ExecutingKey"
 	ProfileNotFound     ErrorName = "ProfileNotFound"
 	ProfileExists       ErrorName = "ProfileExists"
 	RevisionMismatch    ErrorName = "RevisionMismatch"

@@ -260,6 +260,8 @@ type ValueError struct {
 	At      source.Origin
 	Message string
 	Hint    string
+
+	name profile.ErrorName // empty: SchemaValidation
 }
 
 func (e *ValueError) Error() string {
@@ -270,8 +272,9 @@ func (e *ValueError) Error() string {
 	return s
 }
 
-// Unwrap gives the name under which a value fails that does not fit.
-func (e *ValueError) Unwrap() error { return profile.SchemaValidation }
+// Unwrap gives the name under which a value fails that does not fit, or that
+// would do what its file may not.
+func (e *ValueError) Unwrap() error { return cmp.Or(e.name, profile.SchemaValidation) }
 
 func (r *resolver) fail(key string, at source.Origin, message, hint string) {
 	r.err = &ValueError{Key: key, At: at, Message: message, Hint: hint}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/prompt"
@@ -26,6 +27,10 @@ func (r *resolver) variables(key string, v profile.Value[string]) profile.Value[
 // fill gives what fills in the variables of a key's texts.
 func (r *resolver) fill(key string, at source.Origin) func(string) (string, error) {
 	return func(text string) (string, error) {
+		if profile.HasVars(text) && !r.ownFile(at.File) {
+			return "", &ValueError{Key: key, At: at, name: profile.ExecutingKey, Message: "the value reads the environment, which files of a workspace may not",
+				Hint: "write the value out, or keep the file below " + r.in.Config.Home}
+		}
 		filled, err := profile.ExpandVars(text, r.in.LookupEnv)
 		var missing *profile.MissingVariable
 		if errors.As(err, &missing) {
@@ -41,6 +46,13 @@ func (r *resolver) fill(key string, at source.Origin) func(string) (string, erro
 		}
 		return filled, nil
 	}
+}
+
+// ownFile says whether a file is the user's own. What a cloned workspace says must
+// not take the environment into a prompt.
+func (r *resolver) ownFile(file string) bool {
+	rel, err := filepath.Rel(r.in.Config.Home, file)
+	return err == nil && r.in.Config.Home != "" && filepath.IsAbs(file) && filepath.IsLocal(rel)
 }
 
 // blocks puts together the prompt of a profile that has one in blocks.
