@@ -64,13 +64,16 @@ func (e *encoder) node(key string, n *yaml.Node) {
 }
 
 // asPeopleWrite keeps a text on its line, however long: readers that are no YAML
-// libraries take a second line for something else.
-var asPeopleWrite = yaml.Options(yaml.WithV3Defaults(), yaml.WithIndent(2), yaml.WithLineWidth(-1))
+// libraries take a second line for something else. It is made for each use: the
+// width option writes to itself when it is applied.
+func asPeopleWrite() yaml.Option {
+	return yaml.Options(yaml.WithV3Defaults(), yaml.WithIndent(2), yaml.WithLineWidth(-1))
+}
 
 // writeEntry writes "key: value" indented by a number of spaces.
 func writeEntry(b *bytes.Buffer, indent int, key string, n *yaml.Node) {
 	m := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{str(key), n}}
-	out, err := yaml.Dump(m, asPeopleWrite)
+	out, err := yaml.Dump(m, asPeopleWrite())
 	if err != nil {
 		panic(fmt.Sprintf("yaml refuses a node that was just made: %v", err))
 	}

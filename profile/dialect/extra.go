@@ -80,7 +80,7 @@ func (d *decoder) dump(f field) ([]byte, bool) {
 		d.report(profile.CodeTooDeep, f.at, f.written, fmt.Sprintf("the aliases of %s expand to more than %d values", f.written, maxExpanded), "")
 		return nil, false
 	}
-	out, err := yaml.Dump(n, asPeopleWrite)
+	out, err := yaml.Dump(n, asPeopleWrite())
 	if err != nil {
 		d.report(profile.CodeInvalidYAML, f.at, f.written, err.Error(), "")
 		return nil, false
