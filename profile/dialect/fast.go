@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -30,10 +31,11 @@ type fast struct {
 	// in a line of its own.
 	indent int
 
-	ascii bool
-	depth int
-	nodes []yaml.Node  // allocated in slabs
-	stack []*yaml.Node // children of the collections that are not complete
+	ascii            bool
+	counted, columns int // where column counted to, and how far that is
+	depth            int
+	nodes            []yaml.Node  // allocated in slabs
+	stack            []*yaml.Node // children of the collections that are not complete
 }
 
 const (
@@ -51,7 +53,8 @@ func parseFast(b []byte) (*yaml.Node, bool) {
 		return nil, false
 	}
 	var stack [2 * fastSlab]*yaml.Node
-	f := fast{src: string(b), line: 1, ascii: ascii, stack: stack[:0]}
+	first := min(2*bytes.Count(b, []byte("\n"))+1, fastSlab) // a line has a key and a value
+	f := fast{src: string(b), line: 1, ascii: ascii, nodes: make([]yaml.Node, 0, first), stack: stack[:0]}
 	f.next()
 	if f.indent != 0 {
 		return nil, false
@@ -118,19 +121,24 @@ func (f *fast) startLine(at int) {
 // node makes a node that starts at a place in the line.
 func (f *fast) node(kind yaml.Kind, style yaml.Style, tag, value string, at int) *yaml.Node {
 	if len(f.nodes) == cap(f.nodes) {
-		left := strings.Count(f.src[f.bol:], "\n")
-		f.nodes = make([]yaml.Node, 0, min(2*left+1, fastSlab)) // a line has a key and a value
+		f.nodes = make([]yaml.Node, 0, fastSlab)
 	}
 	f.nodes = append(f.nodes, yaml.Node{Kind: kind, Style: style, Tag: tag, Value: value, Line: f.line, Column: f.column(at)})
 	return &f.nodes[len(f.nodes)-1]
 }
 
-// column counts characters, from 1.
+// column counts characters, from 1. It goes on from the last place that it
+// counted to in a line, for a line may be long and hold many nodes.
 func (f *fast) column(at int) int {
 	if f.ascii {
 		return at - f.bol + 1
 	}
-	return utf8.RuneCountInString(f.src[f.bol:at]) + 1
+	if f.counted < f.bol || f.counted > at {
+		f.counted, f.columns = f.bol, 0
+	}
+	f.columns += utf8.RuneCountInString(f.src[f.counted:at])
+	f.counted = at
+	return f.columns + 1
 }
 
 // fill gives a collection the children that were pushed after mark.

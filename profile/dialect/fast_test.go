@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
@@ -129,6 +130,27 @@ func TestFastLeavesTheRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, ok := parseFast([]byte(text)); ok {
 				t.Errorf("read:\n%s", text)
+			}
+		})
+	}
+}
+
+// TestFastIsLinear reads files of the greatest size that are one long line or
+// very many short ones; a square of their length would not end.
+func TestFastIsLinear(t *testing.T) {
+	const n = 500_000
+	for name, text := range map[string]string{
+		"lines":       strings.Repeat("a: b\n", n),
+		"no values":   strings.Repeat("é:\n", n),
+		"items":       "a:\n" + strings.Repeat("- b\n", n),
+		"one line":    "a: [" + strings.Repeat("é, ", n) + "]\n",
+		"one map":     "a: {" + strings.Repeat("é: ü, ", n) + "}\n",
+		"blank lines": "a: |\n  b\n" + strings.Repeat("\n", n) + "c: d\n",
+		"one text":    "a: '" + strings.Repeat("''", n) + "'\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, ok := parseFast([]byte(text)); !ok {
+				t.Error("not read")
 			}
 		})
 	}
