@@ -224,6 +224,10 @@ func (u *updater) markdown(coarse bool) ([]Part, bool) {
 	return []Part{{Path: path.Base(u.file.Path), Data: data}}, true
 }
 
+// maxSynonyms bounds the keys of a file that are tried as another's synonym: each
+// costs a decode.
+const maxSynonyms = 200
+
 // synonyms finds the keys of the file that the dialect reads and would write
 // under another name, such as max_steps for steps: for each key that changes
 // and is not in the file, the field without which it is another.
@@ -232,7 +236,7 @@ func (u *updater) synonyms(file *block, before, after block) {
 		if file.find(key) >= 0 || before.find(key) < 0 {
 			continue
 		}
-		for i := range file.entries {
+		for i := range file.entries[:min(len(file.entries), maxSynonyms)] {
 			if before.find(file.entries[i].key) < 0 && u.feeds(*file, i, key, before) {
 				file.entries[i].key, file.entries[i].renamed = key, true
 				break
