@@ -112,6 +112,9 @@ func decodeClaude(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	return d.done()
 }
 
+// notInNames are what no name of a tool holds, in any of the systems.
+const notInNames = " \t\r\n[]{}|\"'`"
+
 // denials reads a list of tools as rules that deny them.
 func (d *decoder) denials(f field) []permission.Rule {
 	n := deref(f.node)
@@ -140,7 +143,15 @@ func (d *decoder) denials(f field) []permission.Rule {
 			d.report(profile.CodeNotAllowed, d.at(item), f.written, "a tool without a name", "")
 			continue
 		}
-		for _, tool := range ruleTools(name, permission.Deny) {
+		if strings.ContainsAny(name, notInNames) {
+			d.report(profile.CodeNotAllowed, d.at(item), f.written, fmt.Sprintf("%q is no name of a tool: nothing would be denied by it", shorten(name)), "write the names alone, with commas between them")
+			continue
+		}
+		names := ruleTools(name, permission.Deny)
+		if _, known := toolNames(names[0]); !known {
+			d.report(profile.CodeUnknownTool, d.at(item), f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
+		}
+		for _, tool := range names {
 			subs := []string{"*"}
 			if narrowed {
 				subs = subjects(tool, strings.TrimSuffix(strings.TrimSpace(arg), ")"))

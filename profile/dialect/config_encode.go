@@ -187,6 +187,12 @@ func (e *configEncoder) tools() {
 				items, rules = nil, nil
 			}
 		}
+		if !e.own() {
+			if few := unrestricted(items, p.Permission[len(rules):]); len(few) < len(items) {
+				e.lose("tools", t.At, "the list leaves out the tools that rules restrict")
+				items = few
+			}
+		}
 		if t.V.Add {
 			e.put("tools", textList(items), "agent", "profile", "+tools")
 		} else {
@@ -205,6 +211,21 @@ func (e *configEncoder) tools() {
 			e.native("tool-settings", m)
 		}
 	}
+}
+
+// unrestricted leaves out what rules that will be lost do not simply allow:
+// where every listed tool is allowed, it would be allowed too.
+func unrestricted(items []string, lost []permission.Rule) []string {
+	restricts := func(tool string) bool {
+		return slices.ContainsFunc(lost, func(r permission.Rule) bool {
+			pattern, err := permission.ParsePattern(r.Tool)
+			return r.Effect != permission.Allow && (err != nil || tool == "*" || pattern.Match(tool))
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(item string) bool {
+		names, _ := toolNames(item)
+		return item == "*" && restricts("*") || slices.ContainsFunc(names, restricts)
+	})
 }
 
 // listed reads a list back: its rules, and whether it names the same tools.

@@ -346,6 +346,11 @@ func (w *folderWriter) listing() (items []string, rules []permission.Rule, exact
 		w.wrote["tools"] = true
 		return nil, nil, true
 	}
+	if few := unrestricted(bare, w.p.Permission[len(rules):]); len(few) < len(bare) {
+		w.lose("tools", t.At, "the list leaves out the tools that rules restrict")
+		bare = few
+		got, rules = listTools(bare)
+	}
 	return bare, rules, same(got, t.V)
 }
 

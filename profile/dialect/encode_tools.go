@@ -71,7 +71,7 @@ func (e *encoder) toolTexts() [][]string {
 	if t.All {
 		plain = append(plain, "*")
 	}
-	if e.g.text {
+	if e.g.text && e.deniesRest() {
 		out = append(out, e.withArguments())
 	}
 	names := slices.Clone(t.Names)
@@ -79,6 +79,16 @@ func (e *encoder) toolTexts() [][]string {
 		names = append(names, "*")
 	}
 	return append(out, plain, names)
+}
+
+// deniesRest says whether nothing but denials follows the rules at the head
+// that allow: what else follows is lost, and would not narrow them any more.
+func (e *encoder) deniesRest() bool {
+	rest := e.p.Permission
+	for len(rest) > 0 && rest[0].Effect == permission.Allow {
+		rest = rest[1:]
+	}
+	return e.own() || slices.EqualFunc(e.readDenials(e.denialTexts(rest)), rest, sameRule)
 }
 
 // withArguments gives the list with what the rules at the head allow: Bash(ls).
@@ -255,7 +265,17 @@ func (e *encoder) denials() []permission.Rule {
 	}
 	for _, r := range e.p.Permission {
 		again := func(o permission.Rule) bool { return o.Tool == r.Tool && (o.Subject == "*" || o.Subject == r.Subject) }
-		if r.Effect == permission.Deny && r.Tool != "*" && r.Subject != "*" && !slices.ContainsFunc(out, again) {
+		if r.Effect != permission.Deny || r.Subject == "*" {
+			continue
+		}
+		if r.Tool == "*" { // a list of denials takes no subject for all tools
+			for _, tool := range e.toolsInQuestion() {
+				r.Tool = tool
+				if !slices.ContainsFunc(out, again) {
+					out = append(out, r)
+				}
+			}
+		} else if !slices.ContainsFunc(out, again) {
 			out = append(out, r)
 		}
 	}

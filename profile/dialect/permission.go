@@ -11,6 +11,13 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
+// mergeKey merges a map into another in YAML 1.1, and is a key like any in 1.2.
+const mergeKey = "<<"
+
+func isQuoted(n *yaml.Node) bool {
+	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+}
+
 func effects() []string { return []string{"allow", "ask", "deny"} }
 
 func (d *decoder) effect(f field, n *yaml.Node) (permission.Effect, bool) {
@@ -45,8 +52,12 @@ func (d *decoder) permission(g grammar, f field) {
 
 func (d *decoder) ruleMap(g grammar, f field) {
 	tools, _ := d.entries(f)
-	for _, t := range tools {
+	for i, t := range tools {
 		name := t.written[len(f.written)+1:]
+		if name == mergeKey && !isQuoted(deref(f.node).Content[2*i]) {
+			d.report(profile.CodeNotAllowed, t.at, t.written, "rules are not merged in with <<: these would be missing", "write them out")
+			continue
+		}
 		if deref(t.node).Kind != yaml.MappingNode {
 			if e, ok := d.effect(t, t.node); ok {
 				d.rule(g, name, "*", e, t.at)

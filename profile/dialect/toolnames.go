@@ -172,12 +172,16 @@ func (d *decoder) names(name string) ([]string, bool) {
 }
 
 // ruleTools gives the names that a rule for a tool stands for. A rule that
-// restricts a part of one of our tools stands for that name alone.
+// restricts a part of one of our tools stands for that name alone. One that
+// restricts BASH means ours, for there is no other; one that allows it may not.
 func ruleTools(name string, e permission.Effect) []string {
 	if e != permission.Allow && partialTools(name) != nil {
 		return []string{name}
 	}
-	names, _ := toolNames(name)
+	names, known := toolNames(name)
+	if low := strings.ToLower(name); !known && e != permission.Allow && slices.Contains(builtinTools(), low) {
+		return []string{low}
+	}
 	return names
 }
 
