@@ -68,11 +68,12 @@ func defaultDialect(object []byte) string {
 }
 
 // asFile puts the prompt of a new profile where a person would write it: in the
-// body, but for knot, which has a key for it.
+// body, but for knot, which has a key for it; and completes it as its file says.
 func asFile(p *profile.Profile, name string) {
 	if name != "knot" && p.SystemPrompt.V != "" && p.Body == "" {
 		p.Body, p.SystemPrompt = p.SystemPrompt.V, profile.Value[string]{}
 	}
+	dialect.Fresh(p, name)
 }
 
 // CheckText reports on a text as on a file of a workspace that has it at a slash

@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/source"
 )
@@ -130,11 +131,9 @@ func (f newFlags) profile(name string) (*profile.Profile, error) {
 		return nil, usagef("%v", err)
 	}
 	p.Name, p.Dialect = name, f.dialect
-	if f.dialect == "knot" && !p.Tools.Set { // there no list is none
-		p.Tools = profile.Value[profile.Tools]{V: profile.Tools{Names: []string{}}, Set: true}
-	}
 	if p.Body = strings.TrimRight(f.prompt, "\n"); p.Body != "" {
 		p.Body += "\n"
 	}
+	dialect.Fresh(p, f.dialect)
 	return p, nil
 }

@@ -114,7 +114,10 @@ func (d *folder) mergeTools() {
 func (d *decoder) grant(v *profile.Tools, t listedTool) {
 	all := v.All
 	before := len(v.Names)
-	narrow := d.toolItem(v, field{key: "tools", written: "enabled_tools"}, t.name, t.at)
+	var unknown unknownTools
+	list := field{key: "tools", written: "enabled_tools"}
+	narrow := d.toolItem(v, &unknown, list, t.name, t.at)
+	unknown.report(d, list)
 	if v.All && !all {
 		d.allow("*", "*", t.at)
 	}

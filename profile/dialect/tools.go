@@ -3,6 +3,7 @@ package dialect
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -75,17 +76,61 @@ func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.
 	}
 	v := profile.Tools{Names: make([]string, 0, len(items)), Written: append([]string{}, items...)}
 	var rules []permission.Rule
+	var unknown unknownTools
 	for i, item := range items {
 		pos := d.at(n)
 		if n.Kind == yaml.SequenceNode {
 			pos = d.at(n.Content[i])
 		}
-		rules = append(rules, d.toolItem(&v, f, item, pos)...)
+		rules = append(rules, d.toolItem(&v, &unknown, f, item, pos)...)
 	}
+	unknown.report(d, f)
 	return set(v, f), rules
 }
 
-func (d *decoder) toolItem(v *profile.Tools, f field, item string, at source.Origin) []permission.Rule {
+// unknownTools are the names of one list that are not built in. They make one
+// warning: the lists of other tools are full of names of their own.
+type unknownTools struct {
+	names []string
+	at    source.Origin // of the first
+}
+
+func (u *unknownTools) add(name string, at source.Origin) {
+	if len(u.names) == 0 {
+		u.at = at
+	}
+	if !slices.Contains(u.names, name) {
+		u.names = append(u.names, name)
+	}
+}
+
+func (u *unknownTools) report(d *decoder, f field) {
+	const most = 20 // that one message names
+	var quoted, meant []string
+	for _, name := range u.names[:min(most, len(u.names))] {
+		quoted = append(quoted, fmt.Sprintf("%q", shorten(name)))
+		near := profile.Nearest(name, builtinTools(), 1)
+		if len(near) > 0 && !slices.Contains(meant, strconv.Quote(near[0])) {
+			meant = append(meant, strconv.Quote(near[0]))
+		}
+	}
+	if more := len(u.names) - most; more > 0 {
+		quoted = append(quoted, fmt.Sprintf("%d more", more))
+	}
+	hint := ""
+	if len(meant) > 0 {
+		hint = "did you mean " + strings.Join(meant, ", ") + "?"
+	}
+	switch len(quoted) {
+	case 0:
+	case 1:
+		d.report(profile.CodeUnknownTool, u.at, f.written, quoted[0]+" is not a built-in tool; it is kept", hint)
+	default:
+		d.report(profile.CodeUnknownTool, u.at, f.written, strings.Join(quoted, ", ")+" are not built-in tools; they are kept", hint)
+	}
+}
+
+func (d *decoder) toolItem(v *profile.Tools, unknown *unknownTools, f field, item string, at source.Origin) []permission.Rule {
 	name, args, narrowed := strings.Cut(strings.TrimSpace(item), "(")
 	name = strings.TrimSpace(name)
 	if name == "*" {
@@ -98,7 +143,7 @@ func (d *decoder) toolItem(v *profile.Tools, f field, item string, at source.Ori
 		return nil
 	}
 	if !known {
-		d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
+		unknown.add(name, at)
 	}
 	var rules []permission.Rule
 	for _, n := range names {
