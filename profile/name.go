@@ -27,7 +27,8 @@ func CheckName(name string) error {
 // Slug turns the text of a name into a name: lower case, with "-" for every run
 // of other characters. It fails for what must never become a name: "..", a
 // leading "/", a backslash, a control character, nothing at all. The result is
-// empty when the text has no ASCII letter or digit.
+// empty when the text has no ASCII letter or digit. "C++" and "C#" become "cpp"
+// and "cs", so that they stay two names.
 func Slug(text string) (string, error) {
 	if err := refuseName(text); err != nil {
 		return "", err
@@ -76,6 +77,12 @@ func slugSegment(s string) string {
 			out = append(out, strings.ToLower(string(c))...)
 		case (c == '.' || c == '_') && len(out) > 0:
 			out = append(out, c)
+		case i > 0 && alnum(s[i-1]) && strings.HasPrefix(s[i:], "++"):
+			out = append(out, 'p')
+		case i > 1 && alnum(s[i-2]) && s[i-1] == '+' && c == '+':
+			out = append(out, 'p')
+		case c == '#' && i > 0 && alnum(s[i-1]) && (i+1 == len(s) || !alnum(s[i+1])):
+			out = append(out, 's')
 		case len(out) > 0 && out[len(out)-1] != '-':
 			out = append(out, '-')
 		}

@@ -21,7 +21,12 @@ func Nearest(word string, candidates []string, n int) []string {
 	var near []scored
 	for _, c := range candidates {
 		inC := letters(c)
-		if inWord&^inC != 0 && inC&^inWord != 0 && apart(inWord, inC) > 1+max(len(word), len(c))/4 {
+		longest := max(len(word), len(c))
+		steps := 1 + longest/4
+		if longest < 5 {
+			steps = 1 // of so few letters two others make another word
+		}
+		if inWord&^inC != 0 && inC&^inWord != 0 && apart(inWord, inC) > steps {
 			continue // the rest of the loop costs more
 		}
 		l := strings.ToLower(c)

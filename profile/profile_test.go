@@ -23,7 +23,11 @@ func TestNames(t *testing.T) {
 		{"nested/deep", true, "nested/deep"},
 		{"a.b_c-d9", true, "a.b_c-d9"},
 		{"Real Estate Buyer & Seller", false, "real-estate-buyer-seller"},
-		{"C++", false, "c"},
+		{"C++", false, "cpp"},
+		{"C# Expert", false, "cs-expert"},
+		{"Visual C++/F#", false, "visual-cpp/fs"},
+		{"Issue #12, PR#12, a+b", false, "issue-12-pr-12-a-b"},
+		{"Google+ #", false, "google"},
 		{"-x", false, "x"},
 		{"a//b", false, "a/b"},
 		{"müller", false, "m-ller"},
@@ -137,6 +141,7 @@ func TestNearest(t *testing.T) {
 	names := []string{"permission", "provider", "prompt", "model", "mode"}
 	for word, want := range map[string]string{
 		"permissions": "permission", "modle": "mode model", "prov": "provider", "zzz": "", "Model": "model mode",
+		"mdoe": "mode", "nods": "",
 	} {
 		if got := strings.Join(profile.Nearest(word, names, 3), " "); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)

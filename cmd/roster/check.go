@@ -171,8 +171,14 @@ func hasErrors(r *catalog.Report) bool {
 
 func (c *cli) writeReport(r *catalog.Report, root, format string) error {
 	var all []profile.Diagnostic
+	said := map[profile.Diagnostic]bool{} // of a file that several profiles share
 	for _, f := range r.Files {
-		all = append(all, f.Diagnostics...)
+		for _, d := range f.Diagnostics {
+			if !said[d] {
+				said[d] = true
+				all = append(all, d)
+			}
+		}
 	}
 	switch format {
 	case "json":

@@ -40,6 +40,9 @@ type codeJSON struct {
 }
 
 func (c *cli) explainCode(want string) error {
+	if want == "" {
+		return usagef("CODE is empty")
+	}
 	found := []codeJSON{}
 	for _, k := range allCodes() {
 		if strings.EqualFold(k.Code, want) || strings.EqualFold(string(k.Name), want) {

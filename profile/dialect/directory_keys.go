@@ -226,7 +226,11 @@ func (d *folder) noteHabits() {
 		}
 	}
 	if len(written) > 0 {
-		d.report(profile.CodeInactiveKey, first, "habits", fmt.Sprintf("this version does not act on %s; it is kept", strings.Join(written, ", ")), "")
+		kept := "it is kept"
+		if len(written) > 1 {
+			kept = "they are kept"
+		}
+		d.report(profile.CodeInactiveKey, first, "habits", fmt.Sprintf("this version does not act on %s; %s", strings.Join(written, ", "), kept), "")
 	}
 }
 

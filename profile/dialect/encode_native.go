@@ -40,7 +40,9 @@ func setKeys(p *profile.Profile) []setKey {
 	add(p.Persona.Set, "persona", p.Persona.At)
 	add(p.Tools.Set, "tools", p.Tools.At)
 	add(len(p.ToolSettings) > 0, "tool-settings", source.Origin{File: p.File})
-	add(len(p.Permission) > 0, "permission", source.Origin{File: p.File})
+	if len(p.Permission) > 0 {
+		add(true, "permission", p.Permission[0].At)
+	}
 	add(p.DefaultPermission.Set, "default-permission", p.DefaultPermission.At)
 	add(p.Limits.Turns.Set, "limits.turns", p.Limits.Turns.At)
 	add(p.Limits.Tokens.Set, "limits.tokens", p.Limits.Tokens.At)
