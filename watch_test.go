@@ -37,7 +37,9 @@ func TestLogSaysWhereAProfileBroke(t *testing.T) {
 	log := make(lines, 100)
 	app, _, err := roster.Open(dir, roster.Options{
 		State: t.TempDir(), Log: slog.New(slog.NewTextHandler(log, nil)),
-		Getenv: func(name string) string { return map[string]string{"HOME": dir, "ROSTER_HOME": filepath.Join(dir, "home")}[name] },
+		Getenv: func(name string) string {
+			return map[string]string{"HOME": dir, "ROSTER_HOME": filepath.Join(dir, "home")}[name]
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
