@@ -87,7 +87,10 @@ func (c *cli) convert(paths []string, f convertFlags) error {
 	if len(all) == 0 && !failed {
 		return usagef("no profile is in %s", strings.Join(paths, ", "))
 	}
-	if f.out == "" && (len(all) > 1 || len(all) == 1 && len(all[0].parts) > 1) {
+	if f.out == "" && len(all) == 1 && len(all[0].parts) > 1 {
+		return usagef("the %s dialect writes several files: name a folder with --out", f.to)
+	}
+	if f.out == "" && len(all) > 1 {
 		return usagef("%d profiles do not go to standard output: name a folder with --out", len(all))
 	}
 	c.sayConverted(report, all)

@@ -52,3 +52,19 @@ func TestUnknownToolsOfAListAreOneWarning(t *testing.T) {
 		t.Errorf("%+v", ds)
 	}
 }
+
+func TestAFoldersToolsAreItsGrant(t *testing.T) {
+	p := &profile.Profile{
+		Name: "x", Dialect: "directory", Description: text("d"), Body: "Help.\n",
+		Tools: text(profile.Tools{Names: []string{"read", "bash"}}),
+	}
+	dialect.Fresh(p, "directory")
+	q, ds := dialect.With(p, "body", []byte(`{"tools": ["grep"]}`))
+	if len(ds) > 0 || len(q.Permission) != 1 || q.Permission[0].Tool != "grep" {
+		t.Fatalf("%v %v", q.Permission, ds)
+	}
+	d, _ := dialect.ByName("directory")
+	if parts, ds := dialect.Create(d, q); len(parts) == 0 {
+		t.Errorf("not written: %v", ds)
+	}
+}

@@ -110,6 +110,9 @@ func (w *with) set(i int, f field) {
 	if !d.identity(f) && !d.running(f) && !d.acting(w.native(), f) && !d.nested(f) {
 		d.keep(w.native(), i, f)
 	}
+	if f.key == "tools" && d.p.Dialect == "directory" {
+		d.p.Tools.V, d.toolRules = listTools(d.p.Tools.V.Names)
+	}
 	d.p.Permission, d.toolRules = slices.Concat(d.toolRules, d.p.Permission), nil
 	if f.key == "tools" && w.g.dialect != "roster" && w.g.dialect != "knot" {
 		d.p.Tools.V.Written = nil // the dialect has names of its own
@@ -118,6 +121,12 @@ func (w *with) set(i int, f field) {
 
 // withoutTools takes out the tool list and the rules that it stands for.
 func (w *with) withoutTools() {
+	if w.p.Dialect == "directory" {
+		f := folderWriter{encoder: newEncoder(w.p, w.g)}
+		_, rules, _ := f.listing()
+		w.p.Permission = w.p.Permission[len(rules):]
+		return
+	}
 	e := newEncoder(w.p, w.g)
 	e.tools()
 	w.p.Permission = w.p.Permission[e.listRules:]
