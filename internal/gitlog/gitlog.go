@@ -14,10 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -95,7 +94,14 @@ func gitDir(top string) (string, error) {
 
 // link reads a file that names a folder, after a word.
 func link(file, word string) (string, error) {
-	f, err := os.Open(file)
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", file)
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
@@ -115,17 +121,17 @@ func link(file, word string) (string, error) {
 }
 
 func open(top, git string) (*Repo, error) {
-	var data billy.Filesystem = osfs.New(git)
+	data := filesOf(git)
 	common, err := link(filepath.Join(git, "commondir"), "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if common != "" {
-		data = dotgit.NewRepositoryFilesystem(data, osfs.New(common))
+		data = dotgit.NewRepositoryFilesystem(data, filesOf(common))
 	}
 	objects := cache.NewObjectLRU(cacheSize)
 	return &Repo{top, filesystem.NewStorageWithOptions(data, objects, filesystem.Options{
-		KeepDescriptors: true, AlternatesFS: osfs.New("/"),
+		KeepDescriptors: true, AlternatesFS: filesOf("/"),
 	})}, nil
 }
 
@@ -237,7 +243,7 @@ func (w *walk) add(s step) {
 }
 
 func (w *walk) at(h plumbing.Hash) (step, error) {
-	c, err := object.GetCommit(w.repo.store, h)
+	c, err := w.repo.commit(h)
 	if err != nil {
 		return step{}, err
 	}
@@ -250,11 +256,34 @@ func (w *walk) at(h plumbing.Hash) (step, error) {
 	return s, nil
 }
 
+func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
+	if err := r.fits(h, maxObject); err != nil {
+		return nil, err
+	}
+	return object.GetCommit(r.store, h)
+}
+
+// fits says that an object is not too large, before it is read. The size of one
+// that another repository has is not known before.
+func (r *Repo) fits(h plumbing.Hash, most int64) error {
+	size, err := r.store.EncodedObjectSize(h)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil
+	}
+	if err == nil && size > most {
+		err = fmt.Errorf("it has %d bytes, more than %d", size, most)
+	}
+	return err
+}
+
 // find gives the hash of a regular file in a commit; zero: there is none.
 func (r *Repo) find(c *object.Commit, path string) (plumbing.Hash, error) {
 	at := c.TreeHash
 	names := strings.Split(path, "/")
 	for i, name := range names {
+		if err := r.fits(at, maxObject); err != nil {
+			return plumbing.ZeroHash, err
+		}
 		tree, err := object.GetTree(r.store, at)
 		if err != nil {
 			return plumbing.ZeroHash, err
@@ -278,7 +307,7 @@ func regular(e *object.TreeEntry) bool { return e.Mode.IsFile() && e.Mode != fil
 // Read gives a file as it is in a commit. One that is not there is
 // fs.ErrNotExist, one that has more than most bytes an error.
 func (r *Repo) Read(commit, path string, most int64) ([]byte, error) {
-	c, err := object.GetCommit(r.store, plumbing.NewHash(commit))
+	c, err := r.commit(plumbing.NewHash(commit))
 	if err != nil {
 		return nil, err
 	}
@@ -289,14 +318,13 @@ func (r *Repo) Read(commit, path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := r.store.EncodedObjectSize(hash)
-	if err != nil {
-		return nil, err
-	}
-	if size > most {
-		return nil, fmt.Errorf("%s in commit %s has %d bytes, more than %d", path, commit, size, most)
+	if err := r.fits(hash, most); err != nil {
+		return nil, fmt.Errorf("%s in commit %s: %w", path, commit, err)
 	}
 	blob, err := object.GetBlob(r.store, hash)
+	if err == nil && blob.Size > most {
+		err = fmt.Errorf("%s in commit %s has %d bytes, more than %d", path, commit, blob.Size, most)
+	}
 	if err != nil {
 		return nil, err
 	}
