@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -15,6 +16,9 @@ import (
 
 // maxProfile bounds the body of a request that has a profile, in bytes.
 const maxProfile = profile.MaxFile
+
+// maxKeys bounds the keys of such a body: while a profile is written, no other is.
+const maxKeys = 1000
 
 // created is the answer when a profile was made.
 type created struct {
@@ -190,6 +194,9 @@ func (h *Host) readKeys(w *response, r *http.Request) ([]byte, map[string]jsonte
 	}
 	if members == nil {
 		return nil, nil, malformed("the body is a JSON null: send an object")
+	}
+	if len(members) > maxKeys {
+		return nil, nil, malformed(fmt.Sprintf("the body has %d keys, more than %d", len(members), maxKeys))
 	}
 	return data, members, nil
 }

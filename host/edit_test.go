@@ -113,6 +113,7 @@ func TestProfilesAreRefused(t *testing.T) {
 		{"no object", "POST", "/profiles/x", `[]`, 400, "MalformedBody", "", ""},
 		{"no JSON", "POST", "/profiles/x", `{`, 400, "MalformedBody", "", ""},
 		{"null", "POST", "/profiles/x", `null`, 400, "MalformedBody", "", ""},
+		{"many keys", "POST", "/profiles/x", "{" + manyKeys() + `"a":1}`, 400, "MalformedBody", "", ""},
 		{"a name that a broken file claims", "POST", "/profiles/broken", seedBody, 409, "ProfileExists", "", ""},
 		{"without If-Match", "PUT", "/profiles/echo", `{}`, 428, "MissingIfMatch", "If-Match", ""},
 		{"delete a path", "DELETE", "/profiles/..%2Fx", "", 404, "ProfileNotFound", "", ""},
@@ -233,4 +234,12 @@ func TestCheckOfAText(t *testing.T) {
 			}
 		})
 	}
+}
+
+func manyKeys() string {
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, `"k%d":1,`, i)
+	}
+	return b.String()
 }

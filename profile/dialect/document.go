@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -96,6 +97,9 @@ func (d *document) parse(file string) (*yaml.Node, profile.Diagnostic, bool) {
 	}
 	if root.Kind != yaml.MappingNode {
 		return nil, profile.Diagnose(profile.CodeNotAMap, d.origin(file, root), "", "the frontmatter is not a map of keys", "write key: value"), false
+	}
+	if key := overExpanded(root); key != nil {
+		return nil, profile.Diagnose(profile.CodeTooDeep, d.origin(file, key), key.Value, fmt.Sprintf("the aliases stand for more than %d values together", maxExpanded), "write out what they stand for"), false
 	}
 	return root, profile.Diagnostic{}, true
 }

@@ -114,6 +114,37 @@ func expand(n *yaml.Node, budget *int) *yaml.Node {
 	return &c
 }
 
+// overExpanded gives the key with which the aliases of a document stand for
+// more values than are read; nil: they do not. What an alias stands for is
+// counted once, so that counting is not what takes the time.
+func overExpanded(root *yaml.Node) *yaml.Node {
+	sizes, total := map[*yaml.Node]int{}, 0
+	var size func(n *yaml.Node) int
+	size = func(n *yaml.Node) int {
+		if n.Kind != yaml.AliasNode {
+			all := 1
+			for _, c := range n.Content {
+				all = min(all+size(c), maxExpanded+1)
+			}
+			return all
+		}
+		known, ok := sizes[n.Alias]
+		if !ok {
+			sizes[n.Alias] = maxExpanded + 1 // of a value that holds itself
+			known = size(n.Alias)
+			sizes[n.Alias] = known
+		}
+		total = min(total+known, maxExpanded+1)
+		return known
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if size(root.Content[i+1]); total > maxExpanded {
+			return root.Content[i]
+		}
+	}
+	return nil
+}
+
 // hasAlias says whether a value refers to others, or is referred to.
 func hasAlias(n *yaml.Node, depth int) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || depth > maxDepth {

@@ -76,14 +76,32 @@ func (r *tomlReader) report(code string, offset int, key, message, hint string) 
 	r.diags = append(r.diags, profile.Diagnose(code, r.at(offset), key, message, hint))
 }
 
+// maxTOMLKeys bounds the keys of a file: the library compares each with those
+// that its table has.
+const maxTOMLKeys = 5000
+
+// maxDots bounds the names of one key, which make tables in each other. Those
+// below the nesting that is allowed are found, with their place, when they are
+// read.
+const maxDots = 1000
+
 // bounded looks at the text only, so that no parser sees more than it should.
 func (r *tomlReader) bounded() bool {
 	if bad := firstInvalid(r.data); bad >= 0 {
 		r.report(profile.CodeNotUTF8, bad, "", fmt.Sprintf("the file is not UTF-8: byte %d is 0x%02x", bad, r.data[bad]), "save it as UTF-8")
 		return false
 	}
-	depth, values := 0, 0
+	depth, values, dots, keys := 0, 0, 0, 0
 	for i := 0; i < len(r.data); i++ {
+		switch r.data[i] {
+		case '.':
+			dots++
+		case '=', '\n', ',', ']', '}':
+			dots = 0
+		}
+		if r.data[i] == '=' || r.data[i] == '[' && (i == 0 || r.data[i-1] == '\n') {
+			keys++
+		}
 		switch c := r.data[i]; c {
 		case '"', '\'':
 			i = skipString(r.data, i)
@@ -101,8 +119,12 @@ func (r *tomlReader) bounded() bool {
 		case ',', '=', '.', '\n':
 			values++
 		}
-		if depth > maxDepth {
+		if depth > maxDepth || dots > maxDots {
 			r.report(profile.CodeTooDeep, i, "", fmt.Sprintf("the file nests deeper than %d levels", maxDepth), "")
+			return false
+		}
+		if keys > maxTOMLKeys {
+			r.report(profile.CodeTooLarge, i, "", fmt.Sprintf("the file holds more than %d keys", maxTOMLKeys), "")
 			return false
 		}
 		if values > maxValues {
