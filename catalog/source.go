@@ -116,7 +116,11 @@ func Standard(home, workspace string, further ...string) []Source {
 		named = append(named, s)
 	}
 	out = append(out, ofWorkspace(workspace, slices.Concat(out, named))...)
-	return slices.Concat(user, out, named)
+	var itself []Source
+	if dialect.IsProfileFolder(filepath.Base(workspace)) { // given agents/, one finds what its parent does
+		itself = []Source{{Path: workspace, Shown: "."}}
+	}
+	return slices.Concat(user, itself, out, named)
 }
 
 // settled fills in what is told by where the source lies: the folders that

@@ -126,6 +126,9 @@ func TestOneSetByEveryPath(t *testing.T) {
 		}
 		check("absolute", where)
 	}
+	if got := brief(workspace(agents).List()); got != want {
+		t.Errorf("the folder as the workspace: %s", got)
+	}
 	t.Chdir(dir)
 	check("from the parent", ".")
 	check("from the parent", "agents")

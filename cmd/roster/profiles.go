@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -95,11 +94,7 @@ func (c *cli) list(f listFlags) error {
 	} else if !c.quiet && all.Len() > 0 {
 		fmt.Fprintf(c.stderr, "roster: none of the %d profiles in %s fits\n", all.Len(), app.Dir())
 	} else if !c.quiet {
-		hint := "roster init makes two"
-		if dialect.IsProfileFolder(filepath.Base(app.Dir())) {
-			hint = "they are looked for below a workspace, so leave this folder, or name it with --profiles ."
-		}
-		fmt.Fprintf(c.stderr, "roster: no profiles in %s: %s\n", app.Dir(), hint)
+		fmt.Fprintf(c.stderr, "roster: no profiles in %s: roster init makes two\n", app.Dir())
 	}
 	c.saySummary(all.Diagnostics())
 	return nil
