@@ -193,7 +193,7 @@ func (l *linker) missing(n *node, to parent) profile.Diagnostic {
 	}
 	if bad != nil {
 		return profile.Diagnose(profile.CodeBadParent, to.at, "extends",
-			fmt.Sprintf("%s extends %s, which does not load: %s", n.p.Name, to.name, firstError(bad)), "repair "+bad.shown)
+			fmt.Sprintf("%s extends %s, %s%s", n.p.Name, to.name, becauseOf, firstError(bad)), "repair "+bad.shown)
 	}
 	message := fmt.Sprintf("%s extends %s, and there is no such profile in its source or an earlier one", n.p.Name, to.name)
 	for _, f := range l.s.files[l.to:] {
@@ -212,9 +212,17 @@ func (l *linker) missing(n *node, to parent) profile.Diagnostic {
 	return profile.Diagnose(profile.CodeNoParent, to.at, "extends", message, hint)
 }
 
+// becauseOf stands before the reason why a parent does not load.
+const becauseOf = "which does not load: "
+
+// firstError says why a file does not load. Of a chain of parents it is the
+// last one's reason, not all of them: a chain can be long.
 func firstError(bad *loaded) string {
 	for i := range bad.diags {
 		if d := &bad.diags[i]; d.Severity == profile.SeverityError {
+			if _, reason, ok := strings.Cut(d.Message, becauseOf); ok && d.Code == profile.CodeBadParent {
+				return reason
+			}
 			return fmt.Sprintf("%s: %s", source.Origin{File: d.File, Line: d.Line, Column: d.Column}, d.Message)
 		}
 	}

@@ -188,6 +188,21 @@ func TestAProfileHasSoManyParents(t *testing.T) {
 	}
 }
 
+// TestALongChainIsToldByItsEnd holds what is said about a chain of many to what
+// one can read.
+func TestALongChainIsToldByItsEnd(t *testing.T) {
+	dir := t.TempDir()
+	const many = 3000
+	for i := range many {
+		put(t, dir, fmt.Sprintf("profiles/p%d.md", i), child(fmt.Sprintf("p%d", i+1)))
+	}
+	put(t, dir, fmt.Sprintf("profiles/p%d.md", many), text("temperature: 9\n"))
+	_, err := workspace(dir).Get("p0")
+	if err == nil || len(err.Error()) > 500 || !strings.Contains(err.Error(), "temperature is 9") {
+		t.Errorf("%.500v", err)
+	}
+}
+
 // TestLongCycleIsCut holds the cost of a cycle of many to what one can read.
 func TestLongCycleIsCut(t *testing.T) {
 	dir := t.TempDir()
