@@ -194,8 +194,15 @@ func writeConverted(all []conversion, f convertFlags) error {
 	}
 	defer root.Close()
 	for path := range from {
-		if _, err := root.Lstat(filepath.FromSlash(path)); !f.force && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there already: --force overwrites it", filepath.Join(f.out, filepath.FromSlash(path)))
+		info, err := root.Lstat(filepath.FromSlash(path))
+		switch shown := filepath.Join(f.out, filepath.FromSlash(path)); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("%s cannot be written: %w", shown, err)
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is there and is no regular file: remove it first", shown)
+		case !f.force:
+			return fmt.Errorf("%s is there already: --force overwrites it", shown)
 		}
 	}
 	for _, v := range all {
