@@ -20,6 +20,7 @@ type linker struct {
 	of       map[*profile.Profile]int // the node of a profile of this source
 	before   map[string]*profile.Profile
 	same     map[string]sourced // the files of the catalog around, by real path
+	missed   int                // parents that are not there
 }
 
 // node is a profile that extends others.
@@ -185,6 +186,10 @@ func (l *linker) serve(n *node, parents []*profile.Profile) {
 	}
 }
 
+// maxHinted is how many missing parents are looked for under other names: each
+// is compared with all that there are.
+const maxHinted = 100
+
 // missing says why a name gives no parent.
 func (l *linker) missing(n *node, to parent) profile.Diagnostic {
 	bad := l.s.broken[to.name]
@@ -196,6 +201,9 @@ func (l *linker) missing(n *node, to parent) profile.Diagnostic {
 			fmt.Sprintf("%s extends %s, %s%s", n.p.Name, to.name, becauseOf, firstError(bad)), "repair "+bad.shown)
 	}
 	message := fmt.Sprintf("%s extends %s, and there is no such profile in its source or an earlier one", n.p.Name, to.name)
+	if l.missed++; l.missed > maxHinted {
+		return profile.Diagnose(profile.CodeNoParent, to.at, "extends", message, "name a profile, or take it out")
+	}
 	for _, f := range l.s.files[l.to:] {
 		for _, p := range f.serving() {
 			if p.Name == to.name {
