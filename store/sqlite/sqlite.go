@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -81,16 +82,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("session store: %w", err)
 	}
 	s := &Store{path: path, dsn: dsn(path, o.Sync, fresh), now: o.Now, stopped: make(chan struct{})}
-	c, err := dial(s.dsn)
+	c, err := s.connect(ctx)
 	if err != nil {
-		return nil, &Error{path, err}
-	}
-	err = migrate(ctx, c, path, s.dsn)
-	if err == nil {
-		_, err = c.number("PRAGMA busy_timeout = 0") // begin waits
-	}
-	if err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, err
 	}
 	s.readers = make(chan *conn, o.Readers)
 	for range o.Readers {
@@ -100,6 +94,34 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s.queue.wake = make(chan struct{}, 1)
 	go s.write()
 	return s, nil
+}
+
+// connect gives the writer's connection to a database with the newest schema.
+// SQLite does not wait when several at once make a new file a write-ahead one:
+// all of them would wait for each other. So this asks again.
+func (s *Store) connect(ctx context.Context) (*conn, error) {
+	for end := time.Now().Add(busyTime); ; {
+		c, err := s.dialed(ctx)
+		if !isBusy(err) || time.Now().After(end) || ctx.Err() != nil {
+			return c, err
+		}
+		time.Sleep(busyPause + rand.N(busyPause))
+	}
+}
+
+func (s *Store) dialed(ctx context.Context) (*conn, error) {
+	c, err := dial(s.dsn)
+	if err != nil {
+		return nil, &Error{s.path, err}
+	}
+	err = migrate(ctx, c, s.path, s.dsn)
+	if err == nil {
+		_, err = c.number("PRAGMA busy_timeout = 0") // begin waits
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
 }
 
 // touch makes the file, so that it and what SQLite puts beside it is the
