@@ -327,7 +327,7 @@ func FuzzDirectory(f *testing.F) {
 			return
 		}
 		p := ps[0]
-		parts, lost := d.Encode(p)
+		parts, lost := dialect.Encode(d, p)
 		if len(lost) > 0 {
 			return
 		}
