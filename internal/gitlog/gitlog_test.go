@@ -24,7 +24,7 @@ type repo struct {
 func newRepo(t *testing.T) *repo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		t.Fatalf("git is needed: %v", err)
 	}
 	r := &repo{t: t, dir: t.TempDir()}
 	r.git("init", "-q", "-b", "main")
