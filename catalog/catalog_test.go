@@ -145,7 +145,7 @@ func TestGet(t *testing.T) {
 	put(t, dir, "profiles/reviewer.md", text(""), "profiles/bad.md", broken, "profiles/evil.md", text("name: ../evil\n"))
 	c := workspace(dir)
 	p, err := c.Get("reviewer")
-	if err != nil || p.Name != "reviewer" || p.File != "profiles/reviewer.md" || p.Dialect != "roster" || p.Revision == "" {
+	if err != nil || p.Name != "reviewer" || p.File != "profiles/reviewer.md" || p.Dialect != "roster" || p.Revision() == "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	_, err = c.Get("reviewr")

@@ -148,12 +148,12 @@ func TestDirectoryPartsAreFresh(t *testing.T) {
 				if err != nil || after == before {
 					t.Errorf("%s: the change is not seen, %v", step.part, err)
 				}
-				revision = after.Revision
+				revision = after.Revision()
 			}
 			if err := os.Remove(filepath.Join(dir, "team/persona.txt")); err != nil {
 				t.Fatal(err)
 			}
-			if p, err := c.Get("dev"); err != nil || p.Persona.V != "" || p.Revision == revision {
+			if p, err := c.Get("dev"); err != nil || p.Persona.V != "" || p.Revision() == revision {
 				t.Errorf("the persona is gone: %q %v", p.Persona.V, err)
 			}
 			if err := os.Remove(filepath.Join(dir, "team/dev/system_prompt.txt")); err != nil {

@@ -232,10 +232,10 @@ func TestAChangedParentIsAChangedChild(t *testing.T) {
 		t.Error("linked again without a change")
 	}
 	put(t, dir, "profiles/c.md", text("temperature: 1\n"))
-	if now := get("a"); now.Revision == a.Revision || now.Parents[0].Temperature.V != 1 {
-		t.Errorf("the child has revision %s as before", now.Revision)
+	if now := get("a"); now.Revision() == a.Revision() || now.Parents[0].Temperature.V != 1 {
+		t.Errorf("the child has revision %s as before", now.Revision())
 	}
-	if get("x").Revision != x.Revision {
+	if get("x").Revision() != x.Revision() {
 		t.Error("a profile without parents changed")
 	}
 	if err := os.Remove(filepath.Join(dir, "profiles/c.md")); err != nil {
@@ -245,8 +245,8 @@ func TestAChangedParentIsAChangedChild(t *testing.T) {
 		t.Error("the child serves without its parent")
 	}
 	put(t, dir, "profiles/c.md", text(""))
-	if now := get("a"); now.Revision != a.Revision {
-		t.Errorf("revision %s, want %s again", now.Revision, a.Revision)
+	if now := get("a"); now.Revision() != a.Revision() {
+		t.Errorf("revision %s, want %s again", now.Revision(), a.Revision())
 	}
 }
 
@@ -318,7 +318,7 @@ func TestSaveOfAChild(t *testing.T) {
 	}
 	changed := *p
 	changed.Model = profile.Value[string]{V: "fake/one", Set: true}
-	saved, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision})
+	saved, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +326,8 @@ func TestSaveOfAChild(t *testing.T) {
 	if err != nil || now.Model.V != "fake/one" || now.Temperature.Set || len(now.Parents) != 1 {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if saved.Revision != now.Revision || saved.Revision == p.Revision {
-		t.Errorf("saved as %s, served as %s", saved.Revision, now.Revision)
+	if saved.Revision() != now.Revision() || saved.Revision() == p.Revision() {
+		t.Errorf("saved as %s, served as %s", saved.Revision(), now.Revision())
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "profiles/a.md"))
 	if err != nil || string(data) != "---\ndescription: d\nextends: base\nmodel: fake/one\n---\nprompt\n" {

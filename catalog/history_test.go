@@ -90,7 +90,7 @@ func TestHistoryOfSaves(t *testing.T) {
 			t.Errorf("to %q: %v", revision, err)
 		}
 	}
-	back, err := c.Rollback(t.Context(), "a", first, two.Revision)
+	back, err := c.Rollback(t.Context(), "a", first, two.Revision())
 	if err != nil || back.Title.Set || contents(t, filepath.Join(dir, "profiles/a.md")) != text("name: a\n") {
 		t.Errorf("back to %+v, %v", back, err)
 	}

@@ -79,8 +79,8 @@ func (t *target) admits(o SaveOptions) error {
 		return nil
 	case t.served == nil:
 		return &NotFoundError{Name: t.name}
-	case t.served.Revision != o.IfMatch:
-		return &RevisionError{Name: t.name, Want: o.IfMatch, Have: t.served.Revision}
+	case t.served.Revision() != o.IfMatch:
+		return &RevisionError{Name: t.name, Want: o.IfMatch, Have: t.served.Revision()}
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func plain(p *profile.Profile) bool {
 	few := profile.Profile{Name: p.Name, Provider: p.Provider, Model: p.Model, SystemPrompt: p.SystemPrompt, Tools: p.Tools, Body: p.Body}
 	all := *p
 	all.Permission = nil
-	return few.ComputeRevision() == all.ComputeRevision()
+	return few.Revision() == all.Revision()
 }
 
 // put writes the files of a profile and gives what the catalog serves then.
@@ -195,8 +195,8 @@ func (c *Catalog) Delete(ctx context.Context, name, ifMatch string) error {
 			return &NotFoundError{Name: name}
 		case ifMatch != "" && t.served == nil:
 			return t.refused
-		case ifMatch != "" && t.served.Revision != ifMatch:
-			return &RevisionError{Name: name, Want: ifMatch, Have: t.served.Revision}
+		case ifMatch != "" && t.served.Revision() != ifMatch:
+			return &RevisionError{Name: name, Want: ifMatch, Have: t.served.Revision()}
 		case t.several:
 			return &ReadOnlyError{Name: name, File: t.shown, Why: "the file holds other profiles too: edit it by hand"}
 		}

@@ -178,7 +178,7 @@ func TestSaveUpdatesTheFile(t *testing.T) {
 	}
 	changed := *p
 	changed.Model.V = "fake/two"
-	saved, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision})
+	saved, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,10 +195,10 @@ func TestSaveUpdatesTheFile(t *testing.T) {
 	if got := files(t, dir); strings.Contains(got, "roster-tmp") {
 		t.Errorf("left %s", got)
 	}
-	if _, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision}); !errors.Is(err, profile.RevisionMismatch) {
+	if _, err := c.Save(t.Context(), &changed, catalog.SaveOptions{IfMatch: p.Revision()}); !errors.Is(err, profile.RevisionMismatch) {
 		t.Errorf("with the old revision: %v", err)
 	}
-	if saved.Revision == p.Revision || saved.Model.V != "fake/two" {
+	if saved.Revision() == p.Revision() || saved.Model.V != "fake/two" {
 		t.Errorf("saved %+v", saved)
 	}
 }
@@ -221,7 +221,7 @@ func TestDelete(t *testing.T) {
 		{"none", "", profile.ProfileNotFound},
 		{"a", "other", profile.RevisionMismatch},
 		{"h", "", profile.ReadOnly},
-		{"a", a.Revision, nil},
+		{"a", a.Revision(), nil},
 		{"bad", "", nil},
 		{"dev", "", nil},
 	} {
@@ -255,7 +255,7 @@ func TestOneOfManySaversWins(t *testing.T) {
 		wg.Go(func() {
 			p := *first
 			p.Title = is(fmt.Sprint("title ", i))
-			switch _, err := c.Save(t.Context(), &p, catalog.SaveOptions{IfMatch: first.Revision}); {
+			switch _, err := c.Save(t.Context(), &p, catalog.SaveOptions{IfMatch: first.Revision()}); {
 			case err == nil:
 				won.Add(1)
 			case errors.Is(err, profile.RevisionMismatch):

@@ -99,7 +99,7 @@ func (s *Snapshot) keepGood(owners map[string]owner, file int) {
 		s.fileOf[p] = file
 		s.claim(owners, p, file)
 		s.extra[file] = append(s.extra[file], profile.Diagnose(profile.CodeKeptGood, source.Origin{File: f.shown}, "",
-			fmt.Sprintf("%s is served as the file said it when it last loaded (revision %s)", p.Name, p.Revision), "repair the file, or remove it"))
+			fmt.Sprintf("%s is served as the file said it when it last loaded (revision %s)", p.Name, p.Revision()), "repair the file, or remove it"))
 	}
 }
 

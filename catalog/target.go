@@ -281,5 +281,5 @@ func (t *target) revision() string {
 	if t.served == nil {
 		return ""
 	}
-	return t.served.Revision
+	return t.served.Revision()
 }

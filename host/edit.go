@@ -214,22 +214,22 @@ func (h *Host) ifMatch(r *http.Request, name string) (string, error) {
 	}
 	for part := range strings.SplitSeq(header, ",") {
 		tag := strings.TrimSpace(part)
-		if tag == "*" || tag == `"`+p.Revision+`"` {
-			return p.Revision, nil
+		if tag == "*" || tag == `"`+p.Revision()+`"` {
+			return p.Revision(), nil
 		}
 		for _, verbose := range []bool{false, true} {
 			data, err := h.profileJSON(r.Context(), p, verbose)
 			if err != nil {
 				return "", err
 			}
-			if tag == tagOf(data, p.Revision) {
-				return p.Revision, nil
+			if tag == tagOf(data, p.Revision()) {
+				return p.Revision(), nil
 			}
 		}
 	}
 	return "", &Error{
 		Status: http.StatusPreconditionFailed, Code: string(profile.RevisionMismatch),
-		Message: "profile changed: " + name + " has revision " + p.Revision + ": read it again",
+		Message: "profile changed: " + name + " has revision " + p.Revision() + ": read it again",
 	}
 }
 
@@ -249,8 +249,8 @@ func (h *Host) tagged(w *response, r *http.Request, p *profile.Profile) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	w.Header().Set(HeaderRevision, p.Revision)
-	w.Header().Set("ETag", tagOf(data, p.Revision))
+	w.Header().Set(HeaderRevision, p.Revision())
+	w.Header().Set("ETag", tagOf(data, p.Revision()))
 	return data, nil
 }
 

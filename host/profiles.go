@@ -95,8 +95,8 @@ func (h *Host) getProfile(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set(HeaderRevision, p.Revision)
-	return writeIfNew(w, r, data, tagOf(data, p.Revision))
+	w.Header().Set(HeaderRevision, p.Revision())
+	return writeIfNew(w, r, data, tagOf(data, p.Revision()))
 }
 
 // profileName is the name in the path of a request. What is no name is that of

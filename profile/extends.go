@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -16,13 +14,7 @@ const MaxParents = 64
 func (p *Profile) Linked(parents []*Profile) *Profile {
 	c := *p
 	c.Parents = parents
-	sum := sha256.New()
-	sum.Write([]byte(p.Revision))
-	for _, parent := range parents {
-		sum.Write([]byte{'\n'})
-		sum.Write([]byte(parent.Revision))
-	}
-	c.Revision = hex.EncodeToString(sum.Sum(nil)[:16])
+	c.Seal()
 	return &c
 }
 

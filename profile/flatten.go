@@ -22,7 +22,8 @@ func (p *Profile) Flatten() *Profile {
 	for _, next := range layers[1:] {
 		out.take(next)
 	}
-	out.Name, out.NameAt, out.Dialect, out.File, out.Revision = p.Name, p.NameAt, p.Dialect, p.File, p.Revision
+	out.Name, out.NameAt, out.Dialect, out.File = p.Name, p.NameAt, p.Dialect, p.File
+	out.revision = &revision{of: &out, from: p}
 	out.Persona = p.Persona
 	out.Extends, out.ExtendsAt, out.Parents = p.Extends, p.ExtendsAt, p.Parents
 	speaker := p.Speaker()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
@@ -89,10 +90,30 @@ func TestFlattenLeavesTheFamilyAlone(t *testing.T) {
 	child, _ := dialect.Decode("profiles/c.md", []byte("---\nextends: p\n+tools: [b]\n+skills: [y]\n---\n"))
 	before := *parent
 	child.Linked([]*profile.Profile{parent}).Flatten()
-	if diff := cmp.Diff(before, *parent); diff != "" {
+	if diff := cmp.Diff(before, *parent, cmpopts.IgnoreUnexported(profile.Profile{})); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
-	if child.Parents != nil || child.Revision == child.Linked([]*profile.Profile{parent}).Revision {
+	if child.Parents != nil || child.Revision() == child.Linked([]*profile.Profile{parent}).Revision() {
 		t.Error("the child was linked in place")
+	}
+}
+
+// TestRevisionOfACopy: what was computed for a profile is not taken for that of
+// a copy of it that says something else.
+func TestRevisionOfACopy(t *testing.T) {
+	p, _ := dialect.Decode("profiles/a.md", []byte("---\nmodel: x/y\n---\nHelp.\n"))
+	was := p.Revision()
+	changed := *p
+	changed.Body = "Do not.\n"
+	if changed.Revision() == was || p.Revision() != was {
+		t.Errorf("%s became %s, the copy has %s", was, p.Revision(), changed.Revision())
+	}
+	if same := *p; same.Revision() != was {
+		t.Errorf("an equal copy has %s, not %s", same.Revision(), was)
+	}
+	parent := &profile.Profile{Name: "p", Body: "x"}
+	child := p.Linked([]*profile.Profile{parent})
+	if flat := child.Flatten(); flat.Revision() != child.Revision() || child.Revision() == was {
+		t.Errorf("flattened %s, child %s, alone %s", flat.Revision(), child.Revision(), was)
 	}
 }

@@ -21,13 +21,12 @@ type Value[T any] struct {
 
 // Profile is the content of a profile file.
 type Profile struct {
-	Name     string // catalog key
-	NameAt   source.Origin
-	Dialect  string // roster, knot, opencode, …
-	File     string // as the source names it, or "<memory>"
-	Revision string // digest of the canonical form
-	Body     string // Markdown after the frontmatter; the prompt if SystemPrompt is unset
-	BodyAt   source.Origin
+	Name    string // catalog key
+	NameAt  source.Origin
+	Dialect string // roster, knot, opencode, …
+	File    string // as the source names it, or "<memory>"
+	Body    string // Markdown after the frontmatter; the prompt if SystemPrompt is unset
+	BodyAt  source.Origin
 
 	// Extends names the parents as written. Parents are the profiles that the
 	// catalog found for them and for theirs, the weakest first, each once; it
@@ -69,6 +68,8 @@ type Profile struct {
 	// that this version knows and does not use yet (Known), and those that
 	// nobody knows. They survive a conversion back to the same dialect.
 	Extra []Extra
+
+	revision *revision // see Revision
 }
 
 // Details tell other agents when to delegate. AddKeyTools says that the key

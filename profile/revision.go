@@ -50,10 +50,49 @@ func integer[T ~int | ~int64](c *canonical, key string, v Value[T]) {
 
 var canonicalBuffers = sync.Pool{New: func() any { return new(canonical) }}
 
-// ComputeRevision gives the digest of the profile's canonical form: what it
-// says, without the file, the dialect and the places of its values. 32
-// hexadecimal digits.
-func (p *Profile) ComputeRevision() string {
+// revision is that of one profile, once somebody asks for it: a digest takes
+// about as long as reading the file does, and most profiles are only listed.
+type revision struct {
+	of     *Profile // a copy of the profile, which may be changed, does not have it
+	from   *Profile // whose it is; of itself but for a flattened profile
+	once   sync.Once
+	digest string
+}
+
+// Revision is the digest of what the profile and its parents say, without their
+// files, dialects and the places of their values: 32 hexadecimal digits. It is
+// safe for concurrent use.
+func (p *Profile) Revision() string {
+	r := p.revision
+	if r == nil || r.of != p {
+		return p.digest()
+	}
+	r.once.Do(func() { r.digest = r.from.digest() })
+	return r.digest
+}
+
+// Seal says that the profile does not change any more, so that its revision is
+// computed once. A copy of it may change, and is not sealed.
+func (p *Profile) Seal() { p.revision = &revision{of: p, from: p} }
+
+// digest gives the revision: the digest of the canonical form, and for a profile
+// with parents that of its own digest and of theirs.
+func (p *Profile) digest() string {
+	own := p.ownDigest()
+	if len(p.Parents) == 0 {
+		return own
+	}
+	sum := sha256.New()
+	sum.Write([]byte(own))
+	for _, parent := range p.Parents {
+		sum.Write([]byte{'\n'})
+		sum.Write([]byte(parent.Revision()))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// ownDigest is that of the canonical form, without the parents.
+func (p *Profile) ownDigest() string {
 	c := canonicalBuffers.Get().(*canonical)
 	defer canonicalBuffers.Put(c)
 	*c = (*c)[:0]

@@ -64,7 +64,7 @@ func TestExtendsLayers(t *testing.T) {
 	if got := string(s.ToolSettings["read"]); got != `{"limit":5,"line-numbers":false}` {
 		t.Errorf("settings %s", got)
 	}
-	if s.Revision != in.Profile.Revision || s.Title != "" || *s.Params.Temperature != 0.6 {
+	if s.Revision != in.Profile.Revision() || s.Title != "" || *s.Params.Temperature != 0.6 {
 		t.Errorf("%+v", s)
 	}
 	var text strings.Builder

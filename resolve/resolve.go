@@ -153,7 +153,7 @@ func (r *resolver) set(key string, at source.Origin) {
 
 func (r *resolver) identity() {
 	p := r.in.Profile
-	r.out.Name, r.out.Revision = p.Name, p.Revision
+	r.out.Name, r.out.Revision = p.Name, p.Revision()
 	at := p.NameAt
 	at.Layer = source.Profile
 	r.set("name", at)

@@ -146,7 +146,7 @@ func (c *cli) rollback(ctx context.Context, name, revision string) error {
 		return err
 	}
 	if c.json {
-		return c.writeJSON(map[string]string{"name": p.Name, "file": p.File, "revision": p.Revision})
+		return c.writeJSON(map[string]string{"name": p.Name, "file": p.File, "revision": p.Revision()})
 	}
 	fmt.Fprintln(c.stdout, p.File)
 	return nil

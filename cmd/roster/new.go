@@ -71,7 +71,7 @@ func (c *cli) newProfile(ctx context.Context, name string, f newFlags) error {
 		return err
 	}
 	if c.json {
-		return c.writeJSON(map[string]string{"name": saved.Name, "file": saved.File, "revision": saved.Revision})
+		return c.writeJSON(map[string]string{"name": saved.Name, "file": saved.File, "revision": saved.Revision()})
 	}
 	fmt.Fprintln(c.stdout, saved.File)
 	c.warn(app.Catalog().Snapshot().DiagnosticsOf(saved))

@@ -91,7 +91,7 @@ func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
 	i := Item{
 		Name: p.Name, Title: p.Title.V, Description: p.Description.V,
 		Dialect: p.Dialect, Mode: mode(p), Model: Model(p), Tools: tools(p),
-		Source: Source{p.File}, Revision: p.Revision,
+		Source: Source{p.File}, Revision: p.Revision(),
 	}
 	for _, d := range ds {
 		if d.Severity == profile.SeverityWarning {
@@ -112,7 +112,7 @@ func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
 		Temperature: optional(p.Temperature), TopP: optional(p.TopP), MaxTokens: p.MaxTokens.V, Thinking: p.Thinking.V,
 		Tools: tools(p), Permission: p.Permission, Limits: limits(p), Workspace: p.Workspace.V,
 		SystemPrompt: p.Body, SubagentPrompt: p.SubagentPrompt.V,
-		Dialect: p.Dialect, Source: Source{p.File}, Revision: p.Revision, Body: body,
+		Dialect: p.Dialect, Source: Source{p.File}, Revision: p.Revision(), Body: body,
 		Extends: p.Extends.V, Diagnostics: append([]profile.Diagnostic{}, ds...),
 	}
 	if p.SystemPrompt.Set {

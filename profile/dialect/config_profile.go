@@ -90,7 +90,7 @@ func (b *configProfile) finish() *profile.Profile {
 		k.written = k.full
 		b.d.keepTree(k.field, bare, false, configNames())
 	}
-	p.Revision = p.ComputeRevision()
+	p.Seal()
 	b.c.hear(b.d.ds)
 	b.c.out = append(b.c.out, p)
 	return p

@@ -158,7 +158,7 @@ func sameProfile(t *testing.T, e entry, fixed *dialect.File) {
 	qs, rest := d.Decode(fixed)
 	if profile.Refused(ds) != profile.Refused(rest) {
 		t.Errorf("%s: %v, and fixed %v", e.path, ds, rest)
-	} else if !profile.Refused(ds) && ps[0].Revision != qs[0].Revision {
+	} else if !profile.Refused(ds) && ps[0].Revision() != qs[0].Revision() {
 		t.Errorf("%s: the fixed file is another profile", e.path)
 	}
 }

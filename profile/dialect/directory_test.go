@@ -268,7 +268,6 @@ func TestRoundTripDirectory(t *testing.T) {
 				profile.Extra{Key: "mine", YAML: []byte(` {"a": [1, 2.50, null], "b": "x: y"}`)},
 				profile.Extra{Key: "subagents.prompt", Known: true, YAML: []byte(" |-\n  Help.\n\n  Well.")})
 		}
-		p.Revision = p.ComputeRevision()
 		parts, lost := d.Encode(p)
 		if len(lost) > 0 {
 			t.Fatalf("lost %v", lost)

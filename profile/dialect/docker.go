@@ -86,7 +86,7 @@ func decodeDocker(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 			d.p.Title = profile.Value[string]{V: title, Set: true, At: source.Origin{Layer: source.Profile, File: f.Name}}
 		}
 		d.agent(a)
-		d.p.Revision = d.p.ComputeRevision()
+		d.p.Seal()
 		out = append(out, d.p)
 		file.ds = append(file.ds, d.ds...)
 	}

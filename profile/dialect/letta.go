@@ -78,7 +78,7 @@ func decodeLetta(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 		if slices.ContainsFunc(out, func(p *profile.Profile) bool { return p.Name == d.p.Name }) {
 			d.report(profile.CodeName, d.p.NameAt, "name", fmt.Sprintf("two agents of the file have the name %q", d.p.Name), "give them different names")
 		}
-		d.p.Revision = d.p.ComputeRevision()
+		d.p.Seal()
 		out, ds = append(out, d.p), append(ds, d.ds...)
 	}
 	ds = append(ds, profile.Diagnose(profile.CodeInactiveKey, source.Origin{File: f.Name, Line: 1, Column: 1}, "agents",

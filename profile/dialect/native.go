@@ -56,7 +56,7 @@ func (g grammar) decode(f *File) *decoder {
 // done gives what was decoded, with its revision.
 func (d *decoder) done() ([]*profile.Profile, []profile.Diagnostic) {
 	if !d.doc.broken {
-		d.p.Revision = d.p.ComputeRevision()
+		d.p.Seal()
 	}
 	return []*profile.Profile{d.p}, d.ds
 }

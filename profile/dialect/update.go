@@ -80,7 +80,7 @@ func without(p *profile.Profile, dialect string) *profile.Profile {
 }
 
 // says gives what tells two profiles apart that say different things.
-func says(p *profile.Profile) string { return without(p, "").ComputeRevision() }
+func says(p *profile.Profile) string { return without(p, "").Revision() }
 
 func byHand(f *File, why string) []profile.Diagnostic {
 	return []profile.Diagnostic{profile.Diagnose(profile.CodeByHand, source.Origin{File: f.Name}, "",
