@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/permission/shell"
@@ -14,6 +15,7 @@ const (
 	ReasonRule       = "a permission rule decides"
 	ReasonDefault    = "no permission rule matches; the default decides"
 	ReasonHost       = "the host policy decides"
+	ReasonUntrusted  = "the workspace is not trusted, so the rule that allows this counts as ask: see roster trust"
 	ReasonHeadless   = "this would have to be asked for, and nobody is there to answer"
 	ReasonNoQuery    = "the call does not say what it needs"
 	ReasonUnparsable = "the command line cannot be parsed"
@@ -26,6 +28,7 @@ const bash = "bash"
 // use. The zero Engine and nil deny everything.
 type Engine struct {
 	rules, host []compiled
+	others      []compiled // the rules that are not marked as untrusted
 	fallback    Effect
 	headless    bool
 }
@@ -46,7 +49,31 @@ func Compile(l Layers) (*Engine, error) {
 	if err := errors.Join(err, hostErr); err != nil {
 		return nil, err
 	}
-	return &Engine{rules: rules, host: host, fallback: l.Default, headless: l.Headless}, nil
+	return &Engine{rules: rules, host: host, others: trusted(rules), fallback: l.Default, headless: l.Headless}, nil
+}
+
+// trusted gives the rules without those that are marked.
+func trusted(rules []compiled) []compiled {
+	marked := func(c compiled) bool { return c.rule.Untrusted }
+	if !slices.ContainsFunc(rules, marked) {
+		return rules
+	}
+	return slices.DeleteFunc(slices.Clone(rules), marked)
+}
+
+// cautious replaces the allow of an untrusted rule by what find gives among the
+// other rules, if that is more than to ask.
+func (e *Engine) cautious(rule *Rule, find func([]compiled) *Rule) (*Rule, Effect) {
+	switch {
+	case rule == nil:
+		return nil, e.fallback
+	case !rule.Untrusted || rule.Effect != Allow:
+		return rule, rule.Effect
+	}
+	if other := find(e.others); other != nil && other.Effect != Ask {
+		return other, other.Effect
+	}
+	return rule, Ask
 }
 
 func compileRules(rules []Rule) ([]compiled, error) {
@@ -116,7 +143,8 @@ func (e *Engine) decide(q Query) Decision {
 	if q.Tool == bash {
 		d = e.decideLine(q)
 	} else {
-		d = e.combine(last(e.rules, q.Tool, q.Subject), last(e.host, q.Tool, q.Subject))
+		find := func(rules []compiled) *Rule { return last(rules, q.Tool, q.Subject) }
+		d = e.combine(find, find(e.host))
 	}
 	if d.Effect == Ask && e.headless {
 		d.Effect, d.Reason = Deny, ReasonHeadless
@@ -124,12 +152,16 @@ func (e *Engine) decide(q Query) Decision {
 	return d
 }
 
-// combine caps the verdict of the rules by that of the host policy. Either
-// rule may be nil.
-func (e *Engine) combine(rule, host *Rule) Decision {
-	d := Decision{Effect: e.fallback, Rule: rule, Reason: ReasonDefault}
-	if rule != nil {
-		d.Effect, d.Reason = rule.Effect, ReasonRule
+// combine caps the verdict of the rules by that of the host policy. find gives
+// the rule that decides among some, or nil; host may be nil.
+func (e *Engine) combine(find func([]compiled) *Rule, host *Rule) Decision {
+	rule, effect := e.cautious(find(e.rules), find)
+	d := Decision{Effect: effect, Rule: rule, Reason: ReasonDefault}
+	switch {
+	case rule != nil && rule.Effect != effect:
+		d.Reason = ReasonUntrusted
+	case rule != nil:
+		d.Reason = ReasonRule
 	}
 	if host != nil && host.Effect < d.Effect {
 		d = Decision{Effect: host.Effect, Rule: host, Reason: ReasonHost}
@@ -154,15 +186,20 @@ func (e *Engine) decideLine(q Query) Decision {
 	switch {
 	case err == nil:
 		line, base := commandNames(words)
-		d := e.combine(lastCommand(e.rules, line, base), lastCommand(e.host, line, base))
+		find := func(rules []compiled) *Rule { return lastCommand(rules, line, base) }
+		d := e.combine(find, find(e.host))
 		d.Parts = []Part{{Query: Query{bash, line}, Effect: d.Effect, Rule: d.Rule}}
 		return d
 	case !errors.Is(err, shell.ErrNotSimple):
 		return Decision{Reason: ReasonUnparsable}
 	}
-	rule, sure := everyLine(e.rules, e.fallback)
 	host, hostSure := everyLine(e.host, Allow)
-	d := e.combine(rule, host)
+	sure := true
+	d := e.combine(func(rules []compiled) *Rule {
+		rule, known := everyLine(rules, e.fallback)
+		sure = sure && known
+		return rule
+	}, host)
 	if d.Effect > Deny && (!sure || !hostSure) {
 		return Decision{Reason: ReasonNotSimple}
 	}

@@ -23,6 +23,10 @@ type Rule struct {
 	Subject string        `json:"subject"`
 	Effect  Effect        `json:"effect"`
 	At      source.Origin `json:"at,omitzero"`
+	// Untrusted marks the rules of a workspace that nobody has trusted. Their
+	// allow gives no more than the last of the other rules does, and without
+	// one it counts as ask.
+	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // Query asks for one tool and one subject: a path, a command line, a URL or a
