@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -74,6 +75,33 @@ func TestProfileNotFoundIsExact(t *testing.T) {
 	}
 	if a := s.post("/chat", `{"message":"x","agentId":"unknown"}`); a.status != 404 || a.body != want {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+func TestAProfileThatDoesNotLoadSaysWhy(t *testing.T) {
+	s := newSite(t)
+	for _, c := range []struct{ name, profile, code, at, text string }{
+		{"invalid YAML", "broken", "InvalidYAML", "P141 profiles/broken.md:2:7", "is not closed"},
+		{"a parent that is not there", "orphan", "ProfileNotFound", "P166 profiles/orphan.md:4:10", "orphan extends nobody"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for route, a := range map[string]answer{
+				"GET":     s.get("/profiles/" + c.profile),
+				"verbose": s.get("/profiles/" + c.profile + "?verbose"),
+				"chat":    s.post("/chat", `{"message":"x","agentId":"`+c.profile+`"}`),
+				"stream":  s.post("/stream", `{"message":"x","agentId":"`+c.profile+`"}`),
+				"PUT":     s.do("PUT", "/profiles/"+c.profile, `{"model":"x"}`, "If-Match", "*"),
+			} {
+				e := a.wantError(t, 404, c.code)
+				if len(e.Diagnostics) == 0 || !strings.Contains(e.Error, c.text) {
+					t.Fatalf("%s: %s", route, a.body)
+				}
+				d := e.Diagnostics[0]
+				if at := fmt.Sprintf("%s %s:%d:%d", d.Code, d.File, d.Line, d.Column); at != c.at || !strings.Contains(d.Message, c.text) {
+					t.Errorf("%s: the diagnostic is %s: %s", route, at, d.Message)
+				}
+			}
+		})
 	}
 }
 

@@ -107,7 +107,7 @@ func (h *Host) start(w *response, r *http.Request, id string) (Submitted, error)
 	}
 	sub, err := h.deps.Submit(r.Context(), ask)
 	if err != nil {
-		if errors.Is(err, profile.ProfileNotFound) && ask.Profile != "" {
+		if errors.Is(err, profile.ProfileNotFound) && !unloaded(err) && ask.Profile != "" {
 			return Submitted{}, profileNotFound(ask.Profile)
 		}
 		return Submitted{}, err

@@ -256,13 +256,12 @@ func (h *Host) tagged(w *response, r *http.Request, p *profile.Profile) ([]byte,
 
 // editError makes an answer of what keeps a profile from being written.
 func (h *Host) editError(name string, err error) *Error {
-	var load *profile.LoadError
 	var parse *profile.ParseError
 	answer := func(status int, code profile.ErrorName) *Error {
 		return &Error{Status: status, Code: string(code), Message: err.Error()}
 	}
 	switch {
-	case errors.Is(err, profile.ProfileNotFound) && !errors.As(err, &load):
+	case errors.Is(err, profile.ProfileNotFound) && !unloaded(err):
 		return profileNotFound(name)
 	case errors.Is(err, profile.ProfileExists):
 		return answer(http.StatusConflict, profile.ProfileExists)
@@ -274,8 +273,8 @@ func (h *Host) editError(name string, err error) *Error {
 		return answer(http.StatusForbidden, profile.ReadOnly)
 	case errors.As(err, &parse):
 		e := refusal(parse.Diagnostics)
-		if errors.As(err, &load) { // the file is at fault, not the request
-			e.Status, e.Field = http.StatusConflict, ""
+		if unloaded(err) { // the file is at fault, not the request
+			e.Status, e.Field, e.Diagnostics = http.StatusConflict, "", parse.Diagnostics
 			e.Message = "the profile's file does not load: " + e.Message + ": repair it, or roll back"
 		}
 		return e

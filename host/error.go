@@ -27,6 +27,8 @@ type Error struct {
 	Text       string         `json:"text,omitempty"`       // said before it failed
 	Usage      *message.Usage `json:"usage,omitempty"`      // of a loop that failed
 	RequestID  string         `json:"requestId,omitempty"`  // of a failure of the server
+
+	Diagnostics []profile.Diagnostic `json:"diagnostics,omitempty"` // of a profile's file that does not load
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -46,6 +48,12 @@ func profileNotFound(name string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: string(profile.ProfileNotFound), Message: "profile not found: " + name}
 }
 
+// unloaded says that a file has the name of a profile, and does not load.
+func unloaded(err error) bool {
+	var load *profile.LoadError
+	return errors.As(err, &load)
+}
+
 // notFound names the session of a session.ErrNoStream.
 func notFound(err error, k session.Key) error {
 	if !errors.Is(err, session.ErrNoStream) {
@@ -61,7 +69,7 @@ func (h *Host) explain(err error) *Error {
 		busy     *session.Busy
 		conflict *session.Conflict
 		large    *http.MaxBytesError
-		load     *profile.LoadError
+		parse    *profile.ParseError
 		found    *profile.Diagnostic
 	)
 	answer := func(status int, code string) *Error {
@@ -83,12 +91,12 @@ func (h *Host) explain(err error) *Error {
 		}
 	case errors.Is(err, session.ErrNoStream):
 		return answer(http.StatusNotFound, "SessionNotFound")
-	case errors.As(err, &found) && found.Name != "":
-		status := http.StatusBadRequest // in the overrides
-		if errors.As(err, &load) {
-			status = http.StatusNotFound // a file has the name, and does not load
-		}
-		return answer(status, found.Name)
+	case unloaded(err) && errors.As(err, &parse) && errors.As(err, &found):
+		e := answer(http.StatusNotFound, found.Name)
+		e.Diagnostics = parse.Diagnostics
+		return e
+	case errors.As(err, &found) && found.Name != "": // in the overrides
+		return answer(http.StatusBadRequest, found.Name)
 	case h.streams.Err() != nil:
 		return answer(http.StatusServiceUnavailable, "ShuttingDown")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -85,6 +85,7 @@ func openSite(t testing.TB, o siteOptions) *site {
 	for name, text := range map[string]string{
 		"roster.yaml": config, "profiles/echo.md": echo, "profiles/team/echo.md": strings.Replace(echo, "name: echo\n", "", 1),
 		"rig/profiles/fast.md": knot, "profiles/broken.md": "---\nname: [\n---\n",
+		"profiles/orphan.md":  "---\nname: orphan\ndescription: d\nextends: nobody\n---\nx\n",
 		"profiles/nomodel.md": "---\nname: nomodel\nmodel: openai/nothing\n---\nx\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -238,6 +239,7 @@ func (a answer) into(t testing.TB, v any) {
 // refused is the body of an error.
 type refused struct {
 	Error, Code, Field, Part, SessionID, StopReason, RequestID string
+	Diagnostics                                                []profile.Diagnostic
 }
 
 func (a answer) wantError(t testing.TB, status int, code string) refused {

@@ -114,7 +114,7 @@ func profileName(r *http.Request) (string, error) {
 
 func (h *Host) profile(ctx context.Context, name string) (*profile.Profile, error) {
 	p, err := h.deps.Profile(ctx, name)
-	if errors.Is(err, profile.ProfileNotFound) {
+	if errors.Is(err, profile.ProfileNotFound) && !unloaded(err) {
 		return nil, profileNotFound(name)
 	}
 	return p, err
