@@ -18,6 +18,8 @@ type Prompt struct {
 	// Shared lets any worker of the workspace run the stream; without it, only
 	// the one who asked.
 	Shared bool `json:"shared,omitempty"`
+	// User is whose prompt it is; empty: the one user of this machine.
+	User string `json:"user,omitempty"`
 	// Headless says that nobody is there to answer questions.
 	Headless bool `json:"headless,omitempty"`
 	// OnDeny is "stop" to end the run at the first denied call.

@@ -38,6 +38,8 @@ func newBody(typ string) Body {
 		return new(Followup)
 	case "cancel":
 		return new(Cancel)
+	case "permission.resolved":
+		return new(PermissionResolved)
 	case "session.start":
 		return new(Start)
 	case "loop.start":
@@ -50,6 +52,10 @@ func newBody(typ string) Body {
 		return new(TurnRequest)
 	case "message":
 		return new(Message)
+	case "permission.asked":
+		return new(PermissionAsked)
+	case "loop.waiting":
+		return new(LoopWaiting)
 	case "tool.before":
 		return new(ToolBefore)
 	case "tool.update":

@@ -35,6 +35,10 @@ func (*Delta) Type() string       { return "delta" }
 func (*Partial) Type() string     { return "message.partial" }
 func (*Reset) Type() string       { return "message.reset" }
 
+func (*PermissionAsked) Type() string    { return "permission.asked" }
+func (*PermissionResolved) Type() string { return "permission.resolved" }
+func (*LoopWaiting) Type() string        { return "loop.waiting" }
+
 // object writes the members of a JSON object; empty optional ones are left out.
 type object struct{ dst []byte }
 
@@ -125,6 +129,7 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 		o.value("flags", b.Flags)
 	}
 	o.flag("shared", b.Shared)
+	o.str("user", b.User)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
 	return o.end()
@@ -267,6 +272,36 @@ func (b *Retry) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Limit) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Error) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Reset) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
+
+func (b *PermissionAsked) AppendJSON(dst []byte) []byte {
+	o := begin(dst)
+	o.str("ask", b.Ask)
+	o.str("call", b.Call)
+	o.str("tool", b.Tool)
+	if len(b.Input) > 0 {
+		o.key("input")
+		o.dst = append(o.dst, b.Input...)
+	}
+	o.str("digest", b.Digest)
+	o.str("state", b.State)
+	if len(b.Parts) > 0 {
+		o.value("parts", b.Parts)
+	}
+	if b.Rule != nil {
+		o.value("rule", b.Rule)
+	}
+	o.str("reason", b.Reason)
+	if len(b.Grants) > 0 {
+		o.value("grants", b.Grants)
+	}
+	if !b.Expires.IsZero() {
+		o.value("expires", b.Expires)
+	}
+	return o.end()
+}
+
+func (b *PermissionResolved) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
+func (b *LoopWaiting) AppendJSON(dst []byte) []byte        { return appendAny(dst, b) }
 
 // AppendJSON appends the event as readers see it: one object without a newline.
 // A live event has no seq.

@@ -45,12 +45,19 @@ func bodies(t *rapid.T) []Body {
 	n := rapid.IntRange(0, 1e6).Draw(t, "n")
 	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
 	return []Body{
-		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}}, Shared: true, Headless: true, OnDeny: "stop"},
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}}, Shared: true, User: texts(t), Headless: true, OnDeny: "stop"},
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t)},
 		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
+		&PermissionAsked{
+			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
+			Parts: []AskedPart{{Subject{"bash", texts(t)}, "ask"}}, Rule: rule, Reason: texts(t), Grants: []Subject{{"bash", texts(t)}},
+			Expires: time.Unix(int64(n), 0).UTC(),
+		},
+		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},
+		&LoopWaiting{Asks: []string{texts(t)}, Until: time.Unix(int64(n), 0).UTC()},
 		&LoopResumed{Attempt: n, Why: texts(t)},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},

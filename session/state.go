@@ -18,6 +18,11 @@ type State struct {
 	Key  Key
 	Last int64 // the number of the newest event seen
 	Root Session
+	// Asks is how often a person has been asked for a permission, and Grants
+	// what was answered for the rest of the session, by whichever of its
+	// agents asked.
+	Asks   int
+	Grants []Grant
 }
 
 // Session is one conversation of a stream.
@@ -36,6 +41,8 @@ type Session struct {
 	Cancel   bool      // the open loop, or the one that would start next, is to end
 	LastUsed time.Time // of the last inbound event
 	Asked    Overrides // of the last prompt that was delivered
+	User     string    // of that prompt
+	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
 }
 
@@ -58,6 +65,7 @@ type Loop struct {
 	Active           time.Duration // time spent working, as far as the log shows
 	Calls            []CallState   // of the last assistant message, until their results are a message
 	Denied           int
+	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
 
 	clock time.Time
@@ -66,9 +74,14 @@ type Loop struct {
 // CallState is where a tool call stands.
 type CallState struct {
 	message.ToolCall
-	Before *ToolBefore // nil: not started
-	After  *ToolAfter  // nil: not ended
+	Asked  *PermissionAsked    // the newest; nil: nobody was asked
+	Answer *PermissionResolved // to Asked
+	Before *ToolBefore         // nil: not started
+	After  *ToolAfter          // nil: not ended
 }
+
+// Open says that the call waits for an answer.
+func (c *CallState) Open() bool { return c.Asked != nil && c.Answer == nil && c.Before == nil }
 
 // NewState is the state of a stream without events.
 func NewState(k Key) *State {
@@ -88,6 +101,12 @@ func (s *State) Apply(e *Event) error {
 	}
 	if e.Seq != 0 {
 		s.Last = e.Seq
+	}
+	switch b := body.(type) {
+	case *PermissionAsked:
+		s.Asks++
+	case *PermissionResolved:
+		s.resolve(e, b)
 	}
 	return s.Root.apply(e, body)
 }
@@ -137,7 +156,13 @@ func (l *Loop) tick(e *Event) {
 func (l *Loop) apply(e *Event, body Body) {
 	switch b := body.(type) {
 	case *LoopResumed:
-		l.Resumed = b.Attempt
+		l.Resumed, l.Waiting = b.Attempt, false
+	case *LoopWaiting:
+		l.Waiting = true
+	case *PermissionAsked:
+		if c := l.call(b.Call); c != nil {
+			c.Asked, c.Answer = b, nil
+		}
 	case *TurnStart:
 		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false
 	case *TurnRequest:
@@ -179,6 +204,9 @@ type Letter struct {
 
 func (s *Session) receive(e *Event, body Body) {
 	s.LastUsed = e.Time
+	if s.Loop != nil && wakes(e.Type) {
+		s.Loop.Waiting = false
+	}
 	switch b := body.(type) {
 	case *Prompt:
 		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, b})
@@ -204,8 +232,11 @@ func (s *Session) notes() int {
 
 // Runnable says whether an owner has something to do, as Summary does.
 func (s *Session) Runnable() bool {
+	if s.Loop != nil {
+		return !s.Loop.Waiting
+	}
 	n := s.notes()
-	return s.Loop != nil || len(s.Inbox) > n || n > s.Held
+	return len(s.Inbox) > n || n > s.Held
 }
 
 // Letters returns the waiting posts of one type.
@@ -251,7 +282,7 @@ func (s *Session) deliver(seq int64) ([]message.Part, error) {
 			s.Inbox = slices.Concat(s.Inbox[:i], s.Inbox[i+1:]) // nil when none is left: an idle session is small
 			s.Held = min(s.Held, s.notes())
 			if l.Prompt != nil {
-				s.Asked = l.Prompt.Overrides
+				s.Asked, s.User, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.Headless
 			}
 			return l.Parts, nil
 		}

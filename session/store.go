@@ -98,6 +98,9 @@ type Claims interface {
 	// and raises its epoch. Streams whose first prompt was not Shared are left
 	// out, unless only names one. ErrNoWork: nothing to claim.
 	Claim(ctx context.Context, worker string, only *Key) (Key, Lease, error)
+	// Due lists streams whose question was not answered in time, the longest
+	// overdue first; a few of them, if there are many.
+	Due(ctx context.Context) ([]Key, error)
 	// Release sets a stream free that its owner leaves with work to do.
 	Release(ctx context.Context, k Key, l Lease) error
 	// Workers lists the workers that own a stream or have not said goodbye.

@@ -39,6 +39,8 @@ type Summary struct {
 	Prompts   int  // prompts that no loop has taken
 	Notes     int  // steering and follow-up messages that no loop has taken
 	Held      int  // of the notes, those that a cancel or an error left behind: shown, not run by themselves
+
+	Until time.Time // while Suspended, when the first question expires; zero: never
 }
 
 // Status derives the status.
@@ -56,8 +58,14 @@ func (s *Summary) Status() Status {
 
 // Runnable says whether an owner would have something to do.
 func (s *Summary) Runnable() bool {
-	return s.Open && !s.Suspended || s.Prompts > 0 || s.Notes > s.Held
+	if s.Open {
+		return !s.Suspended
+	}
+	return s.Prompts > 0 || s.Notes > s.Held
 }
+
+// suspend notes that the loop waits for a person, or does no more.
+func (s *Summary) suspend(waits bool, until time.Time) { s.Suspended, s.Until = waits, until }
 
 // Apply brings the summary up to date with the next event of the stream. It is
 // pure, so all backends agree.
@@ -74,8 +82,8 @@ func (s *Summary) Apply(e *Event) error {
 	if Inbound(e.Type) {
 		s.LastActive = e.Time
 	}
-	if e.Type == "permission.resolved" || e.Type == "input.answered" {
-		s.Suspended = false // the owner sees whether that was all it waited for
+	if wakes(e.Type) {
+		s.suspend(false, time.Time{}) // the owner sees whether that was all it waited for
 	}
 	switch b := body.(type) {
 	case *Prompt:
@@ -89,8 +97,17 @@ func (s *Summary) Apply(e *Event) error {
 		if e.Depth > 0 {
 			break
 		}
-		s.Open, s.Suspended, s.Failed = true, false, false
+		s.Open, s.Failed = true, false
+		s.suspend(false, time.Time{})
 		s.Profile = b.Profile
+	case *LoopWaiting:
+		if e.Depth == 0 && s.Open {
+			s.suspend(true, b.Until)
+		}
+	case *LoopResumed:
+		if e.Depth == 0 {
+			s.suspend(false, time.Time{})
+		}
 	case *Message:
 		s.take(b.Source)
 	case *TurnStart:
@@ -101,7 +118,8 @@ func (s *Summary) Apply(e *Event) error {
 		if e.Depth > 0 {
 			break
 		}
-		s.Open, s.Suspended = false, false
+		s.Open = false
+		s.suspend(false, time.Time{})
 		s.Failed = b.failed()
 		s.Held = 0
 		if b.leavesNotes() {

@@ -93,6 +93,10 @@ func (f *fixture) calls(l session.Lease, digest string) map[string]func(context.
 			_, _, err := f.Claim(ctx, "w9", &k)
 			return err
 		},
+		"Due": func(ctx context.Context) error {
+			_, err := f.Due(ctx)
+			return err
+		},
 		"Release": func(ctx context.Context) error { return f.Release(ctx, k, l) },
 		"Workers": func(ctx context.Context) error {
 			_, err := f.Workers(ctx)

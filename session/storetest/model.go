@@ -157,6 +157,22 @@ func (m *model) release(k session.Key, l session.Lease) error {
 	return nil
 }
 
+func (m *model) due() []session.Key {
+	keys := []session.Key{}
+	for k, s := range m.streams {
+		if at := s.sum.Until; !at.IsZero() && !m.now().Before(at) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b session.Key) int {
+		if c := m.streams[a].sum.Until.Compare(m.streams[b].sum.Until); c != 0 {
+			return c
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return keys
+}
+
 // machine drives a backend and the model with the same calls.
 type machine struct {
 	*fixture
@@ -238,11 +254,13 @@ func (x *machine) stepAppend() {
 		}
 	}
 	var evs []session.Event
-	switch x.draw("events", "none", "note", "work", "end", "fail") {
+	switch x.draw("events", "none", "note", "work", "wait", "end", "fail") {
 	case "note":
 		evs = []session.Event{x.note(0)}
 	case "work":
 		evs = x.work(after)
+	case "wait":
+		evs = append(x.work(after), x.waiting(x.clock.Now().Add(session.LeaseTime))...)
 	case "end":
 		evs = []session.Event{x.end(session.ReasonDone)}
 	case "fail":
@@ -263,13 +281,17 @@ func (x *machine) stepPost() {
 		Worker:   x.draw("for", "", "w1", "w2"),
 		OnlyIdle: rapid.Bool().Draw(x.rt, "only idle"),
 	}
-	switch x.draw("events", "prompt", "private", "steer", "both") {
+	switch x.draw("events", "prompt", "private", "steer", "answer", "cancel", "both") {
 	case "prompt":
 		p.Events = []session.Event{x.prompt("x")}
 	case "private":
 		p.Events = []session.Event{x.private("y")}
 	case "steer":
 		p.Events = []session.Event{x.steer("z")}
+	case "answer":
+		p.Events = []session.Event{x.answer()}
+	case "cancel":
+		p.Events = []session.Event{x.event(&session.Cancel{})}
 	case "both":
 		p.Events = []session.Event{x.prompt("x"), x.steer("z")}
 	}
@@ -342,4 +364,5 @@ func (x *machine) check() {
 	}
 	slices.SortFunc(want, func(a, b session.Worker) int { return strings.Compare(a.ID, b.ID) })
 	x.equal("workers", want, x.workers())
+	x.equal("due", x.m.due(), x.due())
 }

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) session.Bac
 		{"idempotency", idemTests},
 		{"claim", claimTests},
 		{"workers", workerTests},
+		{"wait for a person", waitTests},
 		{"read", readTests},
 		{"list", listTests},
 		{"blobs", blobTests},

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -21,24 +22,32 @@ type worker struct {
 type claims struct {
 	mu      sync.Mutex
 	workers map[string]*worker
-	queue   list.List // of *stream with something to do, owned or not, the longest waiting first
+	queue   list.List            // of *stream with something to do, owned or not, the longest waiting first
+	asking  map[*stream]struct{} // those with a time by which somebody must have answered
 }
 
 // settle puts the stream into the queue or takes it out, after a commit. The
 // caller holds the stream's lock.
 func (c *claims) settle(st *stream) {
 	runnable := st.sum.Runnable()
-	if runnable == (st.place != nil) && (runnable || st.owner == "") {
+	if runnable == (st.place != nil) && (runnable || st.owner == "") && st.until.Equal(st.sum.Until) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if st.until = st.sum.Until; st.until.IsZero() {
+		delete(c.asking, st)
+	} else {
+		c.asking[st] = struct{}{}
+	}
 	if !runnable {
 		c.disown(st)
 		c.leave(st)
 		return
 	}
-	c.enter(st)
+	if st.place == nil {
+		c.enter(st)
+	}
 }
 
 // enter puts the stream at the end of the queue. The caller holds both locks.
@@ -163,6 +172,33 @@ func (s *Store) claim(st *stream, id string) (session.Lease, bool) {
 		return session.Lease{}, false
 	}
 	return s.claims.take(st, id, how, now), true
+}
+
+// dueMost bounds what one call of Due lists.
+const dueMost = 256
+
+// Due implements session.Claims.
+func (s *Store) Due(ctx context.Context) ([]session.Key, error) {
+	if err := s.check(ctx); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	s.claims.mu.Lock()
+	defer s.claims.mu.Unlock()
+	var due []*stream
+	for st := range s.claims.asking {
+		if !now.Before(st.until) {
+			due = append(due, st)
+		}
+	}
+	slices.SortFunc(due, func(a, b *stream) int {
+		return cmp.Or(a.until.Compare(b.until), strings.Compare(a.key.String(), b.key.String()))
+	})
+	keys := make([]session.Key, 0, min(len(due), dueMost))
+	for _, st := range due[:cap(keys)] {
+		keys = append(keys, st.key)
+	}
+	return keys, nil
 }
 
 // Release implements session.Claims.

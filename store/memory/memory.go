@@ -44,6 +44,7 @@ func New(o Options) *Store {
 	s := &Store{now: o.Now, tenants: map[string]map[string]*stream{}}
 	s.posts.kept = map[idemKey]posted{}
 	s.claims.workers = map[string]*worker{}
+	s.claims.asking = map[*stream]struct{}{}
 	s.blobs.kept = map[blobKey]*blob{}
 	return s
 }

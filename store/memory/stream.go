@@ -3,6 +3,7 @@ package memory
 import (
 	"container/list"
 	"sync"
+	"time"
 
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
@@ -20,6 +21,7 @@ type stream struct {
 	epoch  int64         // also guarded by claims.mu
 	shared bool          // also guarded by claims.mu
 	place  *list.Element // also guarded by claims.mu; nil if there is nothing to do
+	until  time.Time     // also guarded by claims.mu; that of sum
 }
 
 func (st *stream) holds(l session.Lease) bool {

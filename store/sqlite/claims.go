@@ -90,6 +90,22 @@ func takeover(owner, beat, dead driver.Value) session.Takeover {
 	return session.TakeoverExpired
 }
 
+// dueMost bounds what one call of Due lists.
+const dueMost = 256
+
+// Due implements session.Claims.
+func (s *Store) Due(ctx context.Context) ([]session.Key, error) {
+	var due []session.Key
+	err := s.read(ctx, func(c *conn) error {
+		return c.query(`SELECT tenant, stream FROM streams WHERE until > 0 AND until <= ? ORDER BY until, tenant, stream LIMIT ?`,
+			func(row []driver.Value) bool {
+				due = append(due, session.Key{Tenant: str(row[0]), Stream: str(row[1])})
+				return true
+			}, s.now().UnixMicro(), int64(dueMost))
+	})
+	return due, err
+}
+
 // Release implements session.Claims.
 func (s *Store) Release(ctx context.Context, k session.Key, l session.Lease) error {
 	return s.do(ctx, func(w *writer) error {
