@@ -1,6 +1,4 @@
-// Package shell says what a command line runs. It knows one form for sure: a
-// single simple command whose words are all written out. Everything else is
-// reported as not known, for the caller to refuse.
+// Package shell says what a command line runs.
 package shell
 
 import (
