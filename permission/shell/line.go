@@ -118,6 +118,7 @@ type analyzer struct {
 	moves int // cd and the like, in this shell
 	names names
 	depth int // of scripts in scripts
+	chain int // of wrappers in wrappers
 	left  int // bytes that may still be parsed
 	err   error
 }

@@ -1,45 +1,265 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxChain bounds wrappers in wrappers: env env env …
+const maxChain = 16
+
 // call is a simple command whose words are expanded.
 type call struct {
 	front  []Word // assignments
-	words  []word
+	words  []word // at least one
 	redirs []*syntax.Redirect
 }
 
-// run lists a command. One that runs others that its words give may run
-// anything.
+// run lists what a command runs: itself, or what its words give it to run.
 func (a *analyzer) run(c call) (success directory) {
-	a.add(c.front, c.words)
 	name, known := c.words[0].Literal()
-	if !known || name == "" || strings.ContainsAny(name, " \t\n=") {
+	if !known || name == "" || strings.ContainsAny(name, " \t\n=") || a.chain == maxChain {
+		a.add(c.front, c.words)
 		a.unknown()
 		return a.dir
 	}
-	words := make([]string, len(c.words))
-	for i, w := range c.words {
-		words[i] = w.String()
+	a.chain++
+	defer func() { a.chain-- }()
+	base := path.Base(name)
+	if lower := strings.ToLower(base); (lower != base || base != name && !systemDir(path.Dir(name))) && Launcher(lower) {
+		// Perhaps not the program of that name, so it is judged itself too.
+		a.add(c.front, c.words)
+		base = lower
 	}
-	if launches(words) {
+	if base == "cd" {
+		return a.cd(c)
+	}
+	if base == "command" || base == "builtin" || base == "eval" {
+		return a.inShell(base, c)
+	}
+	a.launch(base, c)
+	return a.dir
+}
+
+func systemDir(dir string) bool {
+	switch dir {
+	case "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin":
+		return true
+	}
+	return false
+}
+
+// launch goes through the table of programs that run what they are given.
+func (a *analyzer) launch(base string, c call) {
+	if w, ok := wrappers[base]; ok {
+		a.wrapper(c, w)
+		return
+	}
+	if o, ok := optionLaunchers[base]; ok {
+		a.judged(c, o.launches(c.words[1:]))
+		return
+	}
+	if subs, ok := subLaunchers[base]; ok {
+		a.subLauncher(c, subs)
+		return
+	}
+	if holes[base] {
+		a.judged(c, true)
+		return
+	}
+	switch base {
+	case "env":
+		a.env(c)
+	case "xargs":
+		a.xargs(c)
+	case "find":
+		a.find(c)
+	case "bash", "sh", "dash", "ash":
+		a.sh(base, c)
+	case "git":
+		a.git(c)
+	case "awk", "gawk", "mawk", "nawk":
+		a.judged(c, awkLaunches(c.words[1:]))
+	case "sed", "gsed":
+		a.judged(c, sedLaunches(c.words[1:]))
+	case "make", "gmake":
+		a.judged(c, makeLaunches(c.words[1:]))
+	default:
+		if a.builtin(base, c) {
+			return
+		}
+		if safe, ok := interpreter(base); ok {
+			a.judged(c, interprets(c.words[1:], safe))
+			return
+		}
+		a.judged(c, strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld.so"))
+	}
+}
+
+// judged lists the command as it is written. If it launches, anything may run.
+func (a *analyzer) judged(c call, launches bool) {
+	a.add(c.front, c.words)
+	if launches {
 		a.unknown()
 	}
-	switch name {
-	case "cd":
-		a.moves++
-		success, a.dir = directory{unknown: true}, directory{unknown: true}
-	case "pushd", "popd", "set", "shopt", "alias":
-		a.unknown()
+}
+
+// through runs the rest of a command's words, as another process.
+func (a *analyzer) through(c call, words []word) {
+	c.words = words
+	a.subshell(func() { a.run(c) })
+}
+
+// cd walks cd, the one builtin whose success matters.
+func (a *analyzer) cd(c call) (success directory) {
+	a.add(c.front, c.words)
+	a.moves++
+	start := a.dir
+	a.dir = directory{unknown: true}
+	if len(c.words) != 2 {
+		return a.dir
+	}
+	if to, ok := c.words[1].Literal(); ok {
+		return start.enter(to)
 	}
 	return a.dir
 }
 
-func (a *analyzer) declClause(c *syntax.DeclClause) {
-	a.unknown()
-	a.special(c.Variant.Value, c)
+// inShell runs a command's words in the shell itself.
+func (a *analyzer) inShell(base string, c call) (success directory) {
+	if base == "eval" {
+		a.eval(c)
+		return a.dir
+	}
+	opts, rest, ok := options(c.words[1:], "pvV", "", "")
+	if !ok || len(rest) == 0 {
+		a.judged(c, !ok)
+		return a.dir
+	}
+	for _, o := range opts {
+		if o.name != "p" { // only says what it would run
+			a.judged(c, false)
+			return a.dir
+		}
+	}
+	c.words = rest
+	return a.run(c)
+}
+
+// behind puts assignments before all commands that f lists: they are the
+// environment of what a script runs.
+func (a *analyzer) behind(front []Word, f func()) {
+	first := len(a.line.Commands)
+	f()
+	if len(front) == 0 {
+		return
+	}
+	for i := first; i < len(a.line.Commands); i++ {
+		c := &a.line.Commands[i]
+		c.Words = append(slices.Clone(front), c.Words...)
+	}
+}
+
+func (a *analyzer) eval(c call) {
+	var script strings.Builder
+	for i, w := range c.words[1:] {
+		s, ok := w.Literal()
+		if !ok {
+			a.judged(c, true)
+			return
+		}
+		if i == 0 && s == "--" {
+			continue
+		}
+		script.WriteString(s + " ")
+	}
+	a.behind(c.front, func() { a.nested(script.String(), a.lang) })
+}
+
+// option is an option of a program, without its dashes, and its value.
+type option struct {
+	name  string
+	value word
+}
+
+// options reads the options of a program as getopt does, up to the first other
+// word: single letters in flags or, with a value, in valued; long names, those
+// with a value ending in "=". ok is false if there are others, or if what
+// stands there is known only at run time.
+func options(words []word, flags, valued, long string) (opts []option, rest []word, ok bool) {
+	for len(words) > 0 {
+		if words[0].opens() || words[0].split {
+			return opts, words, false
+		}
+		s := ""
+		if len(words[0].Word) > 0 {
+			s = words[0].Word[0].Text
+		}
+		if len(s) < 2 || s[0] != '-' {
+			return opts, words, true
+		}
+		if s == "--" && len(words[0].Word) == 1 {
+			return opts, words[1:], true
+		}
+		var o []option
+		read := short
+		if s[1] == '-' {
+			read = longOption
+		}
+		o, words, ok = read(words, flags, valued, long)
+		if !ok {
+			return opts, words, false
+		}
+		opts = append(opts, o...)
+	}
+	return opts, nil, true
+}
+
+// short reads a word of single letters: -ab, -n5, -n 5.
+func short(words []word, flags, valued, _ string) (opts []option, rest []word, ok bool) {
+	s := words[0].Word[0].Text
+	for i := 1; i < len(s); i++ {
+		switch letter := s[i : i+1]; {
+		case strings.Contains(valued, letter):
+			value := word{Word: append(Word{{Text: s[i+1:]}}, words[0].Word[1:]...)}
+			if s[i+1:] != "" || len(words[0].Word) > 1 {
+				return append(opts, option{letter, value}), words[1:], true
+			}
+			if len(words) < 2 || words[1].split {
+				return nil, words, false
+			}
+			return append(opts, option{letter, words[1]}), words[2:], true
+		case strings.Contains(flags, letter):
+			opts = append(opts, option{name: letter})
+		default:
+			return nil, words, false
+		}
+	}
+	return opts, words[1:], len(words[0].Word) == 1
+}
+
+// longOption reads --name, --name=value or --name value.
+func longOption(words []word, _, _, long string) (opts []option, rest []word, ok bool) {
+	name, value, has := strings.Cut(words[0].Word[0].Text[2:], "=")
+	for known := range strings.FieldsSeq(long) {
+		bare, takes := strings.CutSuffix(known, "=")
+		if bare != name {
+			continue
+		}
+		switch {
+		case has && takes:
+			w := word{Word: append(Word{{Text: value}}, words[0].Word[1:]...)}
+			return []option{{name, w}}, words[1:], true
+		case has, len(words[0].Word) > 1:
+			return nil, words, false
+		case !takes:
+			return []option{{name: name}}, words[1:], true
+		case len(words) > 1 && !words[1].split:
+			return []option{{name, words[1]}}, words[2:], true
+		}
+	}
+	return nil, words, false
 }
