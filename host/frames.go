@@ -17,11 +17,15 @@ import (
 type frames struct {
 	host  *Host
 	key   session.Key
+	only  string            // the child whose events are shown, and of those below it; empty: all
 	specs map[string]string // open loops → the digests of their specs
 }
 
 // append adds one event, and what follows from it.
 func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byte {
+	if f.only != "" && !session.Within(e.Session, f.only) {
+		return dst
+	}
 	if e.Seq == 0 {
 		return appendLive(dst, e)
 	}
@@ -66,6 +70,10 @@ func appendLive(dst []byte, e *session.Event) []byte {
 	dst = appendHead(dst, e.Type, 0)
 	dst = append(dst, `{"session":`...)
 	dst = message.AppendString(dst, e.Session)
+	if e.Depth > 0 {
+		dst = append(dst, `,"depth":`...)
+		dst = strconv.AppendInt(dst, int64(e.Depth), 10)
+	}
 	n := len(dst)
 	dst = e.Body.AppendJSON(dst)
 	dst[n] = ',' // of the body's own brace

@@ -84,7 +84,7 @@ func sessionQuery(q url.Values) (session.Query, error) {
 }
 
 func (h *Host) getSession(w *response, r *http.Request) error {
-	k, err := pathKey(r)
+	k, id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
@@ -92,39 +92,44 @@ func (h *Host) getSession(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, viewSession(&sum))
+	if id == k.Stream {
+		return writeJSON(w, http.StatusOK, viewSession(&sum))
+	}
+	c, err := h.conversation(r.Context(), k, id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, sessionView{Session: c.Session, Last: sum.Last})
+}
+
+// conversation reads a session of a stream.
+func (h *Host) conversation(ctx context.Context, k session.Key, id string) (view.Conversation, error) {
+	store, err := h.deps.Backend(ctx)
+	if err != nil {
+		return view.Conversation{}, err
+	}
+	c, err := view.ReadConversation(ctx, store, k, id)
+	return c, notFound(err, session.Key{Tenant: k.Tenant, Stream: id})
 }
 
 // messages answers with the branch that the next request to the model sends.
 func (h *Host) messages(w *response, r *http.Request) error {
-	k, err := pathKey(r)
+	k, id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
-	sum, err := h.summary(r.Context(), k)
+	c, err := h.conversation(r.Context(), k, id)
 	if err != nil {
 		return err
 	}
-	store, err := h.deps.Backend(r.Context())
-	if err != nil {
-		return err
-	}
-	state := session.NewState(k)
-	for e, err := range store.Read(r.Context(), k, 0) {
-		if err != nil {
-			return err
-		}
-		if err := state.Apply(&e); err != nil {
-			return err
-		}
-	}
-	return writeJSON(w, http.StatusOK, view.NewConversation(&sum, state.Root.Messages).Messages)
+	return writeJSON(w, http.StatusOK, c.Messages)
 }
 
-// events shows the events of a session from any number on. With until=idle it
-// ends when the session has nothing left to do.
+// events shows the events of a session from any number on; of a child, those of
+// it and of what is below it. With until=idle it ends when the session has
+// nothing left to do.
 func (h *Host) events(w *response, r *http.Request) error {
-	k, err := pathKey(r)
+	k, id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
@@ -147,6 +152,11 @@ func (h *Host) events(w *response, r *http.Request) error {
 	if after > sum.Last {
 		return noEvent(name, after)
 	}
+	if id != k.Stream {
+		if _, err := h.conversation(r.Context(), k, id); err != nil {
+			return err
+		}
+	}
 	ctx, stop := whichever(r.Context(), h.streams)
 	defer stop()
 	s, err := h.newSSE(w, k)
@@ -154,6 +164,9 @@ func (h *Host) events(w *response, r *http.Request) error {
 		return nil // the client left
 	}
 	defer s.Close()
+	if id != k.Stream {
+		s.frames.only = id
+	}
 	rest := rest{host: h, key: k, never: until == "", due: true, upTo: sum.Last}
 	if until != "" && after == sum.Last && !sum.Runnable() {
 		return nil
@@ -269,23 +282,29 @@ func (h *Host) cancel(w *response, r *http.Request) error {
 	return writeJSON(w, http.StatusAccepted, acceptedBody{SessionID: k.Stream})
 }
 
-// pathSession is the session that a path names.
+// pathSession is the session that a path names, for those that only a root
+// session takes.
 func pathSession(r *http.Request) (string, error) {
 	id := chi.URLParam(r, "id")
 	if !sessionID(id) {
+		if root := session.StreamOf(id); root != id && sessionID(root) {
+			return "", invalid("id", quote(id)+" works for the session "+root+": name that one")
+		}
 		return "", invalid("id", quote(id)+" "+badSession)
 	}
 	return id, nil
 }
 
-// pathKey is the session of a GET; its tenant is a parameter.
-func pathKey(r *http.Request) (session.Key, error) {
-	id, err := pathSession(r)
-	if err != nil {
-		return session.Key{}, err
+// pathKey is the stream of a GET, and the session in it; the tenant is a
+// parameter.
+func pathKey(r *http.Request) (k session.Key, id string, err error) {
+	id = chi.URLParam(r, "id")
+	k.Stream = session.StreamOf(id)
+	if !sessionID(k.Stream) || len(id) > maxID || !plainName(id) {
+		return k, id, invalid("id", quote(id)+" "+badSession)
 	}
-	tenant, err := tenantName(r.URL.Query().Get("tenantId"))
-	return session.Key{Tenant: tenant, Stream: id}, err
+	k.Tenant, err = tenantName(r.URL.Query().Get("tenantId"))
+	return k, id, err
 }
 
 // bodyKey is the session of a POST; its tenant stands in the body.

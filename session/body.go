@@ -49,10 +49,14 @@ type Cancel struct {
 
 // The owner's events.
 
-// Start is the first event after the prompt of a new session.
+// Start is the first event after the prompt of a new session, and the first of
+// a child: Parent is the session that delegates, and Call the call of its that
+// the child works for, whose tool.before names the child.
 type Start struct {
 	Profile string `json:"profile"`
 	Title   string `json:"title"`
+	Parent  string `json:"parent,omitempty"`
+	Call    string `json:"call,omitempty"`
 }
 
 // LoopStart begins the work on one prompt. Spec and Prefix are the digests of
@@ -119,6 +123,7 @@ type ToolBefore struct {
 	// Recovery is "repeat", "resume" or "" (unknown): what a later owner does
 	// with a call that has no end.
 	Recovery string
+	Child    string // the session that the call gives work to
 	Effect   string // allow, ask or deny
 	Rule     *Rule  // that decided; nil if none matched
 	Reason   string

@@ -122,12 +122,13 @@ func (b *ToolBefore) UnmarshalJSON(data []byte) error {
 		Input    json.RawMessage `json:"input"`
 		Invalid  *string         `json:"invalid_input"`
 		Recovery string          `json:"recovery"`
+		Child    string          `json:"child"`
 		Effect   string          `json:"effect"`
 		Rule     *Rule           `json:"rule"`
 		Reason   string          `json:"reason"`
 	}
 	err := json.Unmarshal(data, &j)
-	*b = ToolBefore{j.Call, j.Tool, j.Input, j.Recovery, j.Effect, j.Rule, j.Reason}
+	*b = ToolBefore{j.Call, j.Tool, j.Input, j.Recovery, j.Child, j.Effect, j.Rule, j.Reason}
 	if j.Invalid != nil {
 		b.Input = []byte(*j.Invalid)
 	}

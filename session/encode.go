@@ -211,6 +211,7 @@ func (b *ToolBefore) AppendJSON(dst []byte) []byte {
 		o.str("invalid_input", string(b.Input))
 	}
 	o.str("recovery", b.Recovery)
+	o.str("child", b.Child)
 	o.str("effect", b.Effect)
 	if b.Rule != nil {
 		o.value("rule", b.Rule)
@@ -335,6 +336,7 @@ func (e *Event) appendDelta(dst []byte, d *Delta) []byte {
 	o := begin(dst)
 	o.str("type", "delta")
 	o.str("session", e.Session)
+	o.num("depth", int64(e.Depth))
 	dst = append(o.dst, ',')
 	n := len(dst)
 	dst = d.AppendJSON(dst)

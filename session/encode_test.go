@@ -50,6 +50,7 @@ func bodies(t *rapid.T) []Body {
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t)},
+		&Start{Profile: texts(t), Title: texts(t), Parent: texts(t), Call: texts(t)},
 		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
 		&PermissionAsked{
 			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
@@ -66,6 +67,7 @@ func bodies(t *rapid.T) []Body {
 		&Message{ID: texts(t), Role: message.User, Source: "prompt", Post: int64(n)},
 		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":1}`), Recovery: "repeat", Effect: "allow", Rule: rule, Reason: texts(t)},
 		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":`)},
+		&ToolBefore{Call: texts(t), Tool: "task", Input: []byte(`{}`), Recovery: "resume", Child: texts(t)},
 		&ToolUpdate{Call: texts(t), Text: texts(t)},
 		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
 		&Usage{Usage: usage(t), Model: texts(t)},

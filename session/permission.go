@@ -104,9 +104,21 @@ func ParseAskID(id string) (stream string, n int, ok bool) {
 
 // resolve gives an open question its answer. Any other answer changes nothing.
 func (s *State) resolve(e *Event, b *PermissionResolved) {
-	l := s.Root.Loop
-	if l == nil {
+	if s.Root.resolve(s, e, b) {
 		return
+	}
+	for _, c := range s.Children { // in any order: a question is asked by one of them
+		if c.resolve(s, e, b) {
+			return
+		}
+	}
+}
+
+// resolve says whether the question was this session's.
+func (c *Session) resolve(s *State, e *Event, b *PermissionResolved) bool {
+	l := c.Loop
+	if l == nil {
+		return false
 	}
 	for i := range l.Calls {
 		if c := &l.Calls[i]; c.Open() && c.Asked.Ask == b.Ask {
@@ -115,9 +127,10 @@ func (s *State) resolve(e *Event, b *PermissionResolved) {
 			}
 			c.Answer = b
 			s.grant(l.Start.Profile, c.Asked, b)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // grant keeps an answer that holds for the session.

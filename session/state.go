@@ -23,6 +23,10 @@ type State struct {
 	// agents asked.
 	Asks   int
 	Grants []Grant
+	// Children are the sessions that open calls have given work to, by id. One
+	// whose call has ended is forgotten, unless KeepChildren is set.
+	Children     map[string]*Session
+	KeepChildren bool
 }
 
 // Session is one conversation of a stream.
@@ -44,6 +48,13 @@ type Session struct {
 	User     string    // of that prompt
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
+	Named    int       // how many children its calls have named
+
+	// Of a child:
+	Parent string   // the session that delegates
+	Call   string   // the call of it that this session works for
+	Depth  int      // 1 below the root
+	End    *LoopEnd // what its work came to
 }
 
 // Signed is how far the chained digest of the requests has come.
@@ -99,6 +110,12 @@ func (s *State) Apply(e *Event) error {
 	if err != nil {
 		return err
 	}
+	in := &s.Root
+	if !Inbound(e.Type) && e.Session != s.Root.ID && e.Session != "" {
+		if in, err = s.child(e, body); err != nil {
+			return err
+		}
+	}
 	if e.Seq != 0 {
 		s.Last = e.Seq
 	}
@@ -108,7 +125,16 @@ func (s *State) Apply(e *Event) error {
 	case *PermissionResolved:
 		s.resolve(e, b)
 	}
-	return s.Root.apply(e, body)
+	if err := in.apply(e, body); err != nil {
+		return err
+	}
+	if in.Depth > 0 {
+		s.tellParents(in, body)
+	}
+	if b, ok := body.(*ToolAfter); ok && len(s.Children) > 0 && !s.KeepChildren {
+		s.forget(in, b.Call)
+	}
+	return nil
 }
 
 func (s *Session) apply(e *Event, body Body) error {
@@ -132,7 +158,14 @@ func (s *Session) apply(e *Event, body Body) error {
 		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
 	case *Usage:
 		s.Usage = s.Usage.Add(b.Usage)
+	case *ToolBefore:
+		if b.Child != "" {
+			s.Named++
+		}
 	case *LoopEnd:
+		if s.Depth > 0 {
+			s.End = b
+		}
 		s.Loop, s.Cancel, s.Held = nil, false, 0
 		if b.leavesNotes() {
 			s.Held = s.notes()

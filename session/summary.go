@@ -30,8 +30,9 @@ type Summary struct {
 	Updated    time.Time // the last event
 	LastActive time.Time // the last inbound event
 	Turns      int
-	Usage      message.Usage
+	Usage      message.Usage // with that of its children
 	Last       int64
+	Children   int // sessions that it or its children have delegated to
 
 	Open      bool // a loop has started and has not ended
 	Suspended bool // the loop waits for a person
@@ -110,8 +111,14 @@ func (s *Summary) Apply(e *Event) error {
 		}
 	case *Message:
 		s.take(b.Source)
+	case *Start:
+		if e.Depth > 0 {
+			s.Children++
+		}
 	case *TurnStart:
-		s.Turns++
+		if e.Depth == 0 {
+			s.Turns++
+		}
 	case *Usage:
 		s.Usage = s.Usage.Add(b.Usage)
 	case *LoopEnd:

@@ -26,7 +26,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		c.sessionsListCommand(), c.sessionsEventsCommand(),
-		c.sessionCommand("show ID", "Show a session's conversation", "", c.showSession),
+		c.sessionsShowCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),
 		c.sessionCommand("cancel ID", "Cancel the run of a session", "What was said so far is kept.", c.cancelSession),
@@ -38,26 +38,38 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-// sessionCommand makes a command that takes the id of a session.
+// sessionCommand makes a command that takes the id of a session; not of a child,
+// which is run as part of its stream.
 func (c *cli) sessionCommand(use, short, long string, do func(context.Context, *roster.App, session.Key) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long, Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], do)
+			return c.withRoot(cmd.Context(), args[0], do)
 		},
 	}
 }
 
-// withSession opens the workspace for one of its sessions.
-func (c *cli) withSession(ctx context.Context, id string, do func(context.Context, *roster.App, session.Key) error) error {
+// withSession opens the workspace for one of its sessions: a stream, and the
+// session in it.
+func (c *cli) withSession(ctx context.Context, id string, do func(context.Context, *roster.App, session.Key, string) error) error {
 	app, err := c.open(roster.Options{})
 	if err != nil {
 		return err
 	}
-	if err = knownSession(ctx, app, id); err == nil {
-		err = do(ctx, app, session.Key{Tenant: roster.LocalTenant, Stream: id})
+	stream := session.StreamOf(id)
+	if err = knownSession(ctx, app, stream); err == nil {
+		err = do(ctx, app, session.Key{Tenant: roster.LocalTenant, Stream: stream}, id)
 	}
 	return c.close(app, err)
+}
+
+func (c *cli) withRoot(ctx context.Context, id string, do func(context.Context, *roster.App, session.Key) error) error {
+	return c.withSession(ctx, id, func(ctx context.Context, app *roster.App, k session.Key, id string) error {
+		if id != k.Stream {
+			return usagef("session %s works for session %s: name that one", id, k.Stream)
+		}
+		return do(ctx, app, k)
+	})
 }
 
 func (c *cli) noteCommand(use, short, long string, post func(*roster.App, context.Context, session.Key, []message.Part) error) *cobra.Command {
@@ -67,7 +79,7 @@ func (c *cli) noteCommand(use, short, long string, post func(*roster.App, contex
 			if strings.TrimSpace(args[1]) == "" {
 				return usagef("TEXT is empty (%d bytes): say something", len(args[1]))
 			}
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
+			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
 				idle, err := isIdle(ctx, app, k)
 				if err == nil {
 					err = post(app, ctx, k, []message.Part{message.Text{Text: args[1]}})
@@ -132,20 +144,22 @@ func (e *nothingToContinue) Unwrap() error { return session.ErrNoStream }
 func (c *cli) sessionsListCommand() *cobra.Command {
 	var status string
 	var limit int
+	var children bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions of the workspace, the newest first",
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.listSessions(cmd.Context(), session.Query{Status: session.Status(status), Limit: limit})
+			return c.listSessions(cmd.Context(), session.Query{Status: session.Status(status), Limit: limit}, children)
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only those that are `STATUS`: idle, running, waiting or failed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most `N`")
+	cmd.Flags().BoolVar(&children, "children", false, "below each, the sessions that it delegated to")
 	return cmd
 }
 
-func (c *cli) listSessions(ctx context.Context, q session.Query) error {
+func (c *cli) listSessions(ctx context.Context, q session.Query, children bool) error {
 	switch q.Status {
 	case "", session.Idle, session.Running, session.Waiting, session.Failed:
 	default:
@@ -155,23 +169,36 @@ func (c *cli) listSessions(ctx context.Context, q session.Query) error {
 	if err != nil {
 		return err
 	}
-	return c.close(app, c.writeSessions(ctx, app, q))
+	return c.close(app, c.writeSessions(ctx, app, q, children))
 }
 
-func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Query) error {
+func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Query, children bool) error {
 	b, err := app.Backend(ctx)
 	if err != nil {
 		return err
 	}
 	list := []view.Session{}
 	var rows [][]string
+	add := func(v view.Session) {
+		list = append(list, v)
+		rows = append(rows, []string{strings.Repeat("  ", v.Depth) + v.ID, v.Profile, string(v.Status), fmt.Sprint(v.Turns),
+			v.Updated.Local().Format(time.DateTime), v.Title})
+	}
 	for s, err := range b.List(ctx, roster.LocalTenant, q) {
 		if err != nil {
 			return err
 		}
-		list = append(list, view.NewSession(&s))
-		rows = append(rows, []string{s.Key.Stream, s.Profile, string(s.Status()), fmt.Sprint(s.Turns),
-			s.Updated.Local().Format(time.DateTime), s.Title})
+		add(view.NewSession(&s))
+		if !children || s.Children == 0 {
+			continue
+		}
+		c, err := view.ReadConversation(ctx, b, s.Key, s.Key.Stream)
+		if err != nil {
+			return err
+		}
+		for _, child := range c.Sessions {
+			add(child)
+		}
 	}
 	if c.json {
 		return c.writeJSON(list)
@@ -191,10 +218,13 @@ func (c *cli) sessionsEventsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events ID",
 		Short: "Write a session's events, one JSON object a line",
-		Args:  exactly("ID"),
+		Long: `Writes the events of a session and of all that it delegated to, in the order in
+which they were stored. The id of a child session (ID_1) narrows them to that
+child and what is below it.`,
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
-				return c.writeEvents(ctx, app, k, after)
+			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
+				return c.writeEvents(ctx, app, k, id, after)
 			})
 		},
 	}
@@ -202,44 +232,59 @@ func (c *cli) sessionsEventsCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) writeEvents(ctx context.Context, app *roster.App, k session.Key, after int64) error {
+func (c *cli) writeEvents(ctx context.Context, app *roster.App, k session.Key, id string, after int64) error {
 	b, err := app.Backend(ctx)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(c.stdout)
 	var buf []byte
+	known := id == k.Stream || after > 0
 	for e, err := range b.Read(ctx, k, after) {
 		if err != nil {
 			return err
 		}
+		if !session.Within(e.Session, id) {
+			continue
+		}
+		known = true
 		buf = append(e.AppendJSON(buf[:0]), '\n')
 		if _, err := out.Write(buf); err != nil {
 			return err
 		}
 	}
+	if !known {
+		return noChild(id, k)
+	}
 	return out.Flush()
 }
 
-func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key) error {
+// noChild says that a stream has no child of that id.
+func noChild(id string, k session.Key) error {
+	return fmt.Errorf("session %q: %w: see roster sessions show %s", id, session.ErrNoStream, k.Stream)
+}
+
+func (c *cli) sessionsShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a session's conversation, and what it delegated", Args: exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withSession(cmd.Context(), args[0], c.showSession)
+		},
+	}
+}
+
+func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key, id string) error {
 	b, err := app.Backend(ctx)
 	if err != nil {
 		return err
 	}
-	sum, err := b.Summary(ctx, k)
+	v, err := view.ReadConversation(ctx, b, k, id)
+	if errors.Is(err, session.ErrNoStream) {
+		return noChild(id, k)
+	}
 	if err != nil {
 		return err
 	}
-	st := session.NewState(k)
-	for e, err := range b.Read(ctx, k, 0) {
-		if err == nil {
-			err = st.Apply(&e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	v := view.NewConversation(&sum, st.Root.Messages)
 	if c.json {
 		return c.writeJSON(v)
 	}

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/rosterrun/roster/internal/view"
@@ -18,6 +19,14 @@ func Conversation(w io.Writer, s Style, c view.Conversation) {
 		for _, p := range m.Parts {
 			part(w, s, m, p)
 		}
+	}
+	if len(c.Sessions) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", s.paint(cyan, "delegated:"))
+	for _, child := range c.Sessions {
+		fmt.Fprintf(w, "%s%s · %s · %s · turns %d · %s · %s\n", strings.Repeat("  ", child.Depth-c.Depth),
+			child.ID, child.Profile, child.Status, child.Turns, Usage(child.Usage), line(child.Title, noteRunes))
 	}
 }
 

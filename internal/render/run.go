@@ -27,7 +27,7 @@ type Run struct {
 	Begun bool
 
 	early   []*session.Delta
-	calls   map[string]string // call id → what is called on what
+	calls   map[string]string // session and call id → what is called on what
 	writing string            // id of the message whose text is being shown
 	shown   int               // bytes of it
 	open    bool              // the line on Out is not finished
@@ -44,6 +44,10 @@ func (r *Run) Event(e *session.Event) error {
 	body, err := e.Decode()
 	if err != nil {
 		return err
+	}
+	if e.Depth > 0 {
+		r.child(e, body)
+		return r.fault
 	}
 	switch b := body.(type) {
 	case *session.Delta:
@@ -62,9 +66,9 @@ func (r *Run) Event(e *session.Event) error {
 	case *session.TurnStart:
 		r.turns++
 	case *session.ToolBefore:
-		r.before(b)
+		r.before(e, b)
 	case *session.ToolAfter:
-		r.after(b)
+		r.after(e, b)
 	case *session.Retry:
 		r.notef("· the model call failed, trying again in %s: %s", took(b.Delay), line(b.Error, noteRunes))
 	case *session.Limit:
@@ -152,16 +156,17 @@ func (r *Run) stopped(b *session.Message) {
 	}
 }
 
-func (r *Run) before(b *session.ToolBefore) {
+func (r *Run) before(e *session.Event, b *session.ToolBefore) {
 	if r.calls == nil {
 		r.calls = map[string]string{}
 	}
-	r.calls[b.Call] = Call(b.Tool, b.Input)
+	r.calls[e.Session+" "+b.Call] = Call(b.Tool, b.Input)
 }
 
-func (r *Run) after(b *session.ToolAfter) {
-	what := r.calls[b.Call]
-	delete(r.calls, b.Call)
+func (r *Run) after(e *session.Event, b *session.ToolAfter) {
+	key := e.Session + " " + b.Call
+	what := r.calls[key]
+	delete(r.calls, key)
 	if what == "" {
 		what = line(b.Tool, callRunes)
 	}
@@ -169,7 +174,31 @@ func (r *Run) after(b *session.ToolAfter) {
 	if b.Outcome != session.OK {
 		note = fmt.Sprintf("%s: %s", b.Outcome, line(message.PartsText(b.Parts), callRunes))
 	}
-	r.notef("· %s (%s)", what, note)
+	r.notef("%s· %s (%s)", strings.Repeat("  ", e.Depth), what, note)
+}
+
+// child shows what happens in a session that was delegated to. Its text is not
+// the answer and is left out.
+func (r *Run) child(e *session.Event, body session.Body) {
+	indent := strings.Repeat("  ", e.Depth)
+	switch b := body.(type) {
+	case *session.LoopStart:
+		r.notef("%s%s · %s · session %s", indent, line(b.Profile, callRunes), line(b.Model, callRunes), e.Session)
+	case *session.ToolBefore:
+		r.before(e, b)
+	case *session.ToolAfter:
+		r.after(e, b)
+	case *session.Retry:
+		r.notef("%s· the model call failed, trying again in %s: %s", indent, took(b.Delay), line(b.Error, noteRunes))
+	case *session.Limit:
+		r.notef("%s· %s", indent, Limit(b))
+	case *session.LoopEnd:
+		if b.Error != nil {
+			r.notef("%s· session %s: %s: %s", indent, e.Session, b.Reason, line(b.Error.Error, noteRunes))
+			return
+		}
+		r.notef("%s· session %s: %s%s · %s", indent, e.Session, b.Reason, detail(b), Usage(b.Usage))
+	}
 }
 
 func (r *Run) end(e *session.Event, b *session.LoopEnd) {

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/rosterrun/roster/message"
@@ -18,12 +20,20 @@ type Session struct {
 	Turns      int            `json:"turns"`
 	Usage      message.Usage  `json:"usage"`
 	Title      string         `json:"title"`
+	// Parent, Call and Depth are those of a session that another delegated to.
+	Parent string `json:"parent,omitempty"`
+	Call   string `json:"call,omitempty"`
+	Depth  int    `json:"depth,omitempty"`
+	// Children counts the sessions that it and its children delegated to.
+	Children int `json:"children,omitempty"`
 }
 
-// Conversation is a session with the messages that its next request sends.
+// Conversation is a session with the messages that its next request sends, and
+// the sessions that it and its children delegated to.
 type Conversation struct {
 	Session
 	Messages []Message `json:"messages"`
+	Sessions []Session `json:"sessions,omitempty"`
 }
 
 // Message is one message of a conversation.
@@ -40,15 +50,55 @@ func NewSession(s *session.Summary) Session {
 	return Session{
 		ID: s.Key.Stream, Profile: s.Profile, Status: s.Status(),
 		Created: s.Created, Updated: s.Updated, LastActive: s.LastActive,
-		Turns: s.Turns, Usage: s.Usage, Title: s.Title,
+		Turns: s.Turns, Usage: s.Usage, Title: s.Title, Children: s.Children,
 	}
 }
 
-// NewConversation describes a session with its messages.
-func NewConversation(s *session.Summary, messages []*message.Message) Conversation {
-	c := Conversation{Session: NewSession(s), Messages: make([]Message, len(messages))}
-	for i, m := range messages {
+// newChild describes a child session for a list.
+func newChild(c *session.Child) Session {
+	return Session{
+		ID: c.ID, Profile: c.Profile, Status: c.Status(),
+		Created: c.Created, Updated: c.Updated, LastActive: c.Created,
+		Turns: c.Turns, Usage: c.Usage, Title: c.Title, Parent: c.Parent, Call: c.Call, Depth: c.Depth,
+	}
+}
+
+// ReadConversation reads a session of a stream: its root, or a child. One that
+// is not there is session.ErrNoStream.
+func ReadConversation(ctx context.Context, store session.Store, k session.Key, id string) (Conversation, error) {
+	sum, err := store.Summary(ctx, k)
+	if err != nil {
+		return Conversation{}, err
+	}
+	st, children := session.NewState(k), session.Children{}
+	st.KeepChildren = true
+	for e, err := range store.Read(ctx, k, 0) {
+		if err == nil {
+			err = errors.Join(st.Apply(&e), children.Apply(&e))
+		}
+		if err != nil {
+			return Conversation{}, err
+		}
+	}
+	c := Conversation{Session: NewSession(&sum)}
+	if id != k.Stream {
+		child := children.Get(id)
+		if child == nil {
+			return Conversation{}, session.ErrNoStream
+		}
+		c.Session = newChild(child)
+	}
+	for _, child := range children.List() {
+		if child.ID != id && session.Within(child.ID, id) {
+			c.Sessions = append(c.Sessions, newChild(child))
+		}
+	}
+	if id != k.Stream {
+		c.Session.Children = len(c.Sessions)
+	}
+	c.Messages = make([]Message, len(st.Session(id).Messages))
+	for i, m := range st.Session(id).Messages {
 		c.Messages[i] = Message{m.ID, m.Parent, m.Role, m.Parts, m.Partial}
 	}
-	return c
+	return c, nil
 }
