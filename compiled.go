@@ -67,9 +67,7 @@ func (a *App) compile(ctx context.Context, name string, over session.Overrides, 
 	if err != nil {
 		return nil, err
 	}
-	if at := s.Origins["system-prompt"].Origin.File; at != "" {
-		files = append(files, stamps(a.Dir(), at)...)
-	}
+	files = append(files, stamps(a.Dir(), s.Files...)...)
 	b, err := a.blueprint(ctx, s, headless)
 	if err == nil && !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled }) {
 		a.compiled.put(key, compilation{p, files, b})

@@ -7,6 +7,7 @@ import (
 	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/session"
 )
 
 // Handler serves the workspace over HTTP: profiles, prompts, sessions and their
@@ -24,6 +25,9 @@ func (a *App) Handler() *host.Host {
 		},
 		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return a.catalog.Get(name) },
 		Edit:    a.EditProfile, Delete: a.catalog.Delete, History: a.ProfileHistory, Rollback: a.catalog.Rollback, Check: a.CheckText,
+		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
+			return a.Prompt(ctx, name, session.Overrides{})
+		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})

@@ -37,8 +37,8 @@ var imports = map[string]string{
 	"model/anthropic":        "internal/wire message model",
 	"model/openaichat":       "internal/wire message model",
 
-	"config":  "model/catalog permission profile profile/dialect source",
-	"prompt":  "profile source spec",
+	"config":  "model/catalog permission profile profile/dialect prompt source",
+	"prompt":  "profile source",
 	"resolve": "config model/catalog permission profile profile/dialect prompt source spec",
 
 	"session":              "message",
@@ -65,7 +65,7 @@ var imports = map[string]string{
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse model",
 	"internal/wire/wiretest": "internal/wire message model",
-	"internal/view":          "message permission profile session",
+	"internal/view":          "message model permission profile session spec",
 	"internal/render":        "internal/view message profile session source",
 	"internal/scaffold":      "",
 }

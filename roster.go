@@ -46,6 +46,8 @@ type Options struct {
 	// providers. The ids must be known to the catalog of models, or be
 	// declared in roster.yaml.
 	Models map[string]model.Model
+	// PromptStrategies are written in code, by the name that profiles use.
+	PromptStrategies map[string]PromptStrategy
 	// Backend is used instead of the configured store; it stays open on Close.
 	Backend session.Backend
 	// Claim takes up all shared sessions of the workspace that are runnable or
@@ -158,7 +160,8 @@ func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) 
 func (a *App) resolve(p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
 	return resolve.Spec(resolve.Input{
 		Profile: p, Config: a.config, Models: a.models, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
-		Default: modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
+		Strategies: a.opts.PromptStrategies,
+		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
 	})
 }
 

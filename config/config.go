@@ -15,6 +15,7 @@ import (
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 )
 
@@ -42,6 +43,8 @@ type Config struct {
 	Providers []catalog.Provider
 	Aliases   []catalog.Alias
 	Policy    Policy
+	// Prompts are those that have a name. The workspace's win over the user's.
+	Prompts prompt.Library
 	// Profiles are further folders of profiles, absolute.
 	Profiles []profile.Value[string]
 	Server   Server

@@ -19,13 +19,13 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"sandbox", "rig", "search", "prompts", "prompt-strategies", "mcp-servers",
+		"sandbox", "rig", "search", "mcp-servers",
 		"openapi", "hooks", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "prompts", "prompt-strategies"}
 }
 
 func (s section) root(it item) {
@@ -54,6 +54,10 @@ func (s section) root(it item) {
 			s.dispatch(it)
 		case "catalog":
 			s.each(it, s.catalog)
+		case "prompts":
+			s.each(it, s.prompt)
+		case "prompt-strategies":
+			s.each(it, s.strategy)
 		default:
 			s.other(it)
 		}

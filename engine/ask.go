@@ -190,9 +190,6 @@ func (r *run) spend(c call) {
 	r.emit(&session.Usage{Usage: total, Model: r.Model.Name()})
 }
 
-// bytesPerToken is the usual rule of thumb for English text.
-const bytesPerToken = 4
-
 func estimate(c call) *message.Usage {
 	n := 0
 	for _, s := range c.request.Prefix.System {
@@ -202,7 +199,7 @@ func estimate(c call) *message.Usage {
 		n += len(m.Text())
 	}
 	return &message.Usage{
-		Input: int64(n / bytesPerToken), Output: int64(len(c.text) / bytesPerToken), Estimated: true,
+		Input: message.Tokens(n), Output: message.Tokens(len(c.text)), Estimated: true,
 	}
 }
 

@@ -63,10 +63,7 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool) (*Bl
 			return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 		}
 	}
-	prefix := &model.Prefix{}
-	for _, l := range s.Prompt {
-		prefix.System = append(prefix.System, l.Text)
-	}
+	prefix := &model.Prefix{System: s.System()}
 	for _, t := range tools {
 		name := t.Def().Name
 		if !s.AllTools && !slices.Contains(s.Tools, name) || !permit.Offered(name) {

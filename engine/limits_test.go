@@ -56,11 +56,14 @@ func TestOnlyDeathsPoison(t *testing.T) {
 		{"died", session.TakeoverDead, session.ReasonPoisoned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, script.New(script.Reply{Text: "answer", Delay: 40 * time.Millisecond}).Model("script/x"))
+			b := newBench(t, script.New(script.Reply{Text: "answer", Delay: 500 * time.Millisecond}).Model("script/x"))
 			b.post(&session.Prompt{Parts: text("go")})
 			for range 3 { // each worker is broken off in the middle of the answer
-				ctx, cancel := context.WithTimeout(t.Context(), 35*time.Millisecond)
-				for range engine.Run(ctx, engine.Deps{Store: b.store, Blobs: b.store}, b.blueprint(), b.state(), b.lease) {
+				ctx, cancel := context.WithCancel(t.Context())
+				for e := range engine.Run(ctx, engine.Deps{Store: b.store, Blobs: b.store}, b.blueprint(), b.state(), b.lease) {
+					if e.Type == "turn.request" {
+						cancel()
+					}
 				}
 				cancel()
 				b.lease.Takeover = c.takeover

@@ -243,3 +243,17 @@ func manyKeys() string {
 	}
 	return b.String()
 }
+
+func TestPromptOfAProfile(t *testing.T) {
+	s := newSite(t)
+	var p struct {
+		Layers []struct{ Name, Text string }
+		System []string
+		Tokens int
+	}
+	s.get("/profiles/echo/prompt").into(t, &p)
+	if len(p.Layers) < 2 || p.Layers[0].Name != "profile" || p.System[0] != p.Layers[0].Text || p.Tokens == 0 {
+		t.Errorf("%+v", p)
+	}
+	s.do("GET", "/profiles/none/prompt", "").wantError(t, 404, "ProfileNotFound")
+}

@@ -31,6 +31,8 @@ type Deps struct {
 	Edit func(context.Context, Edit) (*profile.Profile, error)
 	// Delete removes a profile that has the revision; empty: any.
 	Delete func(ctx context.Context, name, revision string) error
+	// Prompt gives the head of the requests of a profile's runs.
+	Prompt func(ctx context.Context, name string) (view.Prompt, error)
 	// History lists the versions of a profile, the newest first.
 	History func(ctx context.Context, name string) ([]view.Version, error)
 	// Rollback makes an earlier version of a profile the current one, if the
@@ -176,6 +178,7 @@ func (h *Host) routes() {
 	read("/profiles/-/diagnostics", h.handle(h.diagnostics))
 	read("/profiles/{name}", h.handle(h.getProfile))
 	read("/profiles/{name}/history", h.handle(h.profileHistory))
+	read("/profiles/{name}/prompt", h.handle(h.profilePrompt))
 	m.Post("/profiles", h.handle(h.createNamed))
 	m.Post("/profiles/-/check", h.handle(h.check))
 	m.Post("/profiles/{name}", h.handle(h.createProfile))

@@ -99,6 +99,21 @@ func (h *Host) getProfile(w *response, r *http.Request) error {
 	return writeIfNew(w, r, data, tagOf(data, p.Revision()))
 }
 
+func (h *Host) profilePrompt(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	p, err := h.deps.Prompt(r.Context(), name)
+	if errors.Is(err, profile.ProfileNotFound) {
+		return profileNotFound(name)
+	}
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, p)
+}
+
 // profileName is the name in the path of a request. What is no name is that of
 // no profile.
 func profileName(r *http.Request) (string, error) {

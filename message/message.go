@@ -131,6 +131,12 @@ type Usage struct {
 	Estimated  bool    `json:"estimated,omitempty"`
 }
 
+// bytesPerToken is the usual rule of thumb for English text and code.
+const bytesPerToken = 4
+
+// Tokens estimates the tokens of n bytes of text, rounded up.
+func Tokens(n int) int64 { return int64((n + bytesPerToken - 1) / bytesPerToken) }
+
 // Add returns the sum; it is estimated if either is.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{

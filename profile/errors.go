@@ -12,21 +12,22 @@ type ErrorName string
 
 // The names under which files and profiles fail.
 const (
-	IO                  ErrorName = "IO"
-	MissingFrontmatter  ErrorName = "MissingFrontmatter"
-	InvalidYAML         ErrorName = "InvalidYAML"
-	InvalidFormat       ErrorName = "InvalidFormat"
-	SchemaValidation    ErrorName = "SchemaValidation"
-	MissingName         ErrorName = "MissingName"
-	EmptyProvider       ErrorName = "EmptyProvider"
-	EmptyModel          ErrorName = "EmptyModel"
-	MissingSystemPrompt ErrorName = "MissingSystemPrompt"
-	ExecutingKey        ErrorName = "ExecutingKey"
-	ProfileNotFound     ErrorName = "ProfileNotFound"
-	ProfileExists       ErrorName = "ProfileExists"
-	RevisionMismatch    ErrorName = "RevisionMismatch"
-	RevisionNotFound    ErrorName = "RevisionNotFound"
-	ReadOnly            ErrorName = "ReadOnly"
+	IO                    ErrorName = "IO"
+	MissingFrontmatter    ErrorName = "MissingFrontmatter"
+	InvalidYAML           ErrorName = "InvalidYAML"
+	InvalidFormat         ErrorName = "InvalidFormat"
+	SchemaValidation      ErrorName = "SchemaValidation"
+	MissingName           ErrorName = "MissingName"
+	EmptyProvider         ErrorName = "EmptyProvider"
+	EmptyModel            ErrorName = "EmptyModel"
+	MissingSystemPrompt   ErrorName = "MissingSystemPrompt"
+	MissingPromptTemplate ErrorName = "MissingPromptTemplate"
+	ExecutingKey          ErrorName = "ExecutingKey"
+	ProfileNotFound       ErrorName = "ProfileNotFound"
+	ProfileExists         ErrorName = "ProfileExists"
+	RevisionMismatch      ErrorName = "RevisionMismatch"
+	RevisionNotFound      ErrorName = "RevisionNotFound"
+	ReadOnly              ErrorName = "ReadOnly"
 )
 
 func (n ErrorName) Error() string { return string(n) }

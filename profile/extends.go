@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -30,6 +31,7 @@ func (p *Profile) Layers() []*Profile {
 		c.Extra = slices.DeleteFunc(slices.Clone(c.Extra), func(e Extra) bool { return e.Key == "profile-id" || e.Key == "config-id" })
 		if parent != speaker && !speaker.SystemPrompt.Set {
 			c.SystemPrompt = Value[string]{}
+			c.Extra = slices.DeleteFunc(c.Extra, func(e Extra) bool { return e.Key == "prompt" })
 		}
 		layers = append(layers, &c)
 	}
@@ -51,7 +53,23 @@ func (p *Profile) Speaker() *Profile {
 }
 
 func (p *Profile) speaks() bool {
-	return p.SystemPrompt.Set || strings.TrimSpace(p.Body) != ""
+	if p.SystemPrompt.Set || strings.TrimSpace(p.Body) != "" {
+		return true
+	}
+	_, ok := p.Blocks()
+	return ok
+}
+
+// Blocks gives the key prompt, which makes a prompt of blocks: a map. A text
+// under this key is something else, of another tool.
+func (p *Profile) Blocks() (Extra, bool) {
+	i := slices.IndexFunc(p.Extra, func(e Extra) bool {
+		return e.Key == "prompt" && e.Known && (bytes.HasPrefix(e.YAML, []byte("\n")) || bytes.HasPrefix(e.YAML, []byte(" {")))
+	})
+	if i < 0 {
+		return Extra{}, false
+	}
+	return p.Extra[i], true
 }
 
 // Over gives the list on top of a weaker one: itself or, when it is to be

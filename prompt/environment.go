@@ -17,8 +17,9 @@ const maxInstructions = 32 << 10
 
 // The codes of diagnostics about prompts. They are stable.
 const (
-	CodeCut     = "T101"
-	CodeLeftOut = "T102"
+	CodeCut      = "T101"
+	CodeLeftOut  = "T102"
+	CodeUnsetVar = "T103"
 )
 
 // Codes lists every code in order.
@@ -26,6 +27,7 @@ func Codes() []profile.Code {
 	return []profile.Code{
 		{Code: CodeCut, Severity: profile.SeverityNote, Meaning: "A file of project instructions is longer than 32 KiB; the prompt has its beginning."},
 		{Code: CodeLeftOut, Severity: profile.SeverityWarning, Meaning: "A file of project instructions cannot be read and is left out of the prompt."},
+		{Code: CodeUnsetVar, Severity: profile.SeverityWarning, Meaning: "A prompt names a variable of `vars` that nobody sets; its text stays as it is."},
 	}
 }
 

@@ -13,11 +13,10 @@ import (
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
-	"github.com/rosterrun/roster/spec"
 )
 
 // workspace makes a directory with the files given and opens it.
-func workspace(t *testing.T, files map[string]string) *os.Root {
+func workspace(t testing.TB, files map[string]string) *os.Root {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -37,7 +36,7 @@ func workspace(t *testing.T, files map[string]string) *os.Root {
 	return root
 }
 
-func TestOwn(t *testing.T) {
+func TestText(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(outside, []byte("hunter2"), 0o644); err != nil {
 		t.Fatal(err)
@@ -54,12 +53,11 @@ func TestOwn(t *testing.T) {
 	at := source.Origin{Layer: source.Profile, File: "profiles/a.md", Line: 4, Column: 1}
 	for _, c := range []struct {
 		name   string
-		system string // unset if empty
+		system string
 		want   string
 		fails  string
 	}{
-		{"the body when there is no key", "", "The body.", ""},
-		{"the key wins over the body", "You are brief.", "You are brief.", ""},
+		{"a text", "\nYou are brief. ", "You are brief.", ""},
 		{"a file", "file:prompts/review.md", "You review.", ""},
 		{"a file with a blank after the colon", "file: prompts/review.md", "You review.", ""},
 		{"text that merely looks like a template", "Write {{name}} as it is.", "Write {{name}} as it is.", ""},
@@ -71,12 +69,10 @@ func TestOwn(t *testing.T) {
 		{"a directory", "file:prompts", "", "it is not a file"},
 		{"not text", "file:latin1.txt", "", "not UTF-8"},
 		{"too big", "file:big.txt", "", "more than"},
-		{"a reference", "{{reviewer}}", "", "profiles/a.md:4:1: system-prompt refers to {{reviewer}}"},
+		{"a reference", "{{reviewer}}", "", `profiles/a.md:4:1: there is no prompt "reviewer" (declare it in roster.yaml, or in prompts/reviewer.yaml)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &profile.Profile{Body: "\nThe body.\n", BodyAt: source.Origin{File: "profiles/a.md", Line: 6}}
-			system := profile.Value[string]{V: c.system, Set: c.system != "", At: at}
-			got, from, err := Own(root, p, system)
+			got, from, err := NewComposer(root, nil, nil).Text(profile.Value[string]{V: c.system, Set: true, At: at})
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "hunter2") {
 					t.Fatalf("error = %v, want %q", err, c.fails)
@@ -88,7 +84,7 @@ func TestOwn(t *testing.T) {
 				return
 			}
 			if err != nil || got != c.want {
-				t.Fatalf("Own = %q, %v, want %q", got, err, c.want)
+				t.Fatalf("Text = %q, %v, want %q", got, err, c.want)
 			}
 			if strings.HasPrefix(c.system, "file:") != (from.File == "prompts/review.md") {
 				t.Errorf("it is from %+v", from)
@@ -133,25 +129,6 @@ func TestEnvironment(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.from, from); diff != "" {
 				t.Errorf("files: %s", diff)
-			}
-		})
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		layers []spec.Layer
-		want   []string
-	}{
-		{"none", nil, nil},
-		{"persona and profile are joined", []spec.Layer{{Name: Persona, Text: "A"}, {Name: Profile, Text: "B"}, {Name: Environment, Text: "C"}}, []string{"A\n\n---\n\nB", "C"}},
-		{"profile alone", []spec.Layer{{Name: Profile, Text: "B"}, {Name: Index, Text: "I"}}, []string{"B", "I"}},
-		{"persona without profile", []spec.Layer{{Name: Persona, Text: "A"}, {Name: Environment, Text: "C"}}, []string{"A", "C"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, Blocks(c.layers)); diff != "" {
-				t.Error(diff)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/permission"
-	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
@@ -74,9 +73,9 @@ func values() []value {
 		{"temperature", func(s *spec.Spec) any { return optional(s.Params.Temperature) }},
 		{"top-p", func(s *spec.Spec) any { return optional(s.Params.TopP) }},
 		{"max-tokens", func(s *spec.Spec) any { return optional(notZero(s.Params.MaxTokens)) }},
-		{prompt.Persona, func(s *spec.Spec) any { return layer(s, prompt.Persona) }},
-		{"system-prompt", func(s *spec.Spec) any { return layer(s, prompt.Profile) }},
-		{prompt.Environment, func(s *spec.Spec) any { return layer(s, prompt.Environment) }},
+		{spec.Persona, func(s *spec.Spec) any { return layer(s, spec.Persona) }},
+		{"system-prompt", func(s *spec.Spec) any { return layer(s, spec.Profile) }},
+		{spec.Environment, func(s *spec.Spec) any { return layer(s, spec.Environment) }},
 		{"tools", tools},
 		{"tool-settings", func(s *spec.Spec) any { return s.ToolSettings }},
 		{"permission", func(s *spec.Spec) any { return rulesOf(s.Rules) }},

@@ -9,7 +9,6 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
-	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
@@ -146,7 +145,7 @@ func TestExtendsPrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := s.Origins["system-prompt"].Origin
-			if got := layer(s, prompt.Profile); got != tt.want || string(at.Layer)+" "+at.String() != tt.at {
+			if got := layer(s, spec.Profile); got != tt.want || string(at.Layer)+" "+at.String() != tt.at {
 				t.Errorf("got %q of %s %s, want %q of %s", got, at.Layer, at, tt.want, tt.at)
 			}
 		})

@@ -47,7 +47,7 @@ func TestPersona(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks := prompt.Blocks(s.Prompt)
+			blocks := s.System()
 			if blocks[0] != c.first || !strings.HasPrefix(blocks[1], "# Environment") {
 				t.Errorf("blocks: %q", blocks)
 			}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/model/catalog"
@@ -40,6 +39,8 @@ type Input struct {
 	Default catalog.DefaultOptions
 	// LookupEnv reads the variables in subjects of rules; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
+	// Strategies are prompt strategies by name that are written in Go.
+	Strategies map[string]prompt.Strategy
 	// Platform is told to the model; empty: this one's.
 	Platform string
 }
@@ -199,58 +200,6 @@ func (r *resolver) workspace() {
 		return
 	}
 	r.out.Workspace = filepath.Join(root, rel)
-}
-
-// prompt composes the layers of the system prompt. A profile that has none
-// speaks with the prompt of a parent.
-func (r *resolver) prompt() {
-	speaker := r.in.Profile.Speaker()
-	system := pick(r, "system-prompt", func(p *profile.Profile) profile.Value[string] { return p.SystemPrompt })
-	if system = r.variables("system-prompt", system); r.err != nil {
-		return
-	}
-	text, at, err := prompt.Own(r.root, speaker, system)
-	if err != nil {
-		r.err = err
-		return
-	}
-	if !system.Set && text == "" && r.in.Profile.Dialect == configDialect {
-		speaker = r.in.Profile
-		if text, at = r.blocks(at); r.err != nil {
-			return
-		}
-	}
-	trace := r.out.Origins["system-prompt"]
-	if !system.Set {
-		at.Layer = source.Extends
-		if speaker == r.in.Profile {
-			at.Layer = source.Profile
-		}
-	}
-	trace.Origin = at
-	r.out.Origins["system-prompt"] = trace
-	r.persona()
-	if text != "" {
-		r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Profile, Text: text})
-	}
-	env, files, ds := prompt.Surroundings{Root: r.root, Workspace: r.out.Workspace, Platform: r.in.Platform}.Compose()
-	r.ds = append(r.ds, ds...)
-	r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Environment, Text: env})
-	r.set(prompt.Environment, source.Origin{Layer: source.Builtin, File: strings.Join(files, ", ")})
-}
-
-// persona puts the text that stands beside the profile's folder first. It is the
-// profile's own: parents and other layers have none to give.
-func (r *resolver) persona() {
-	at := source.Origin{Layer: source.Builtin}
-	if p := r.in.Profile.Persona; p.Set {
-		at = p.At
-		at.Layer = source.Profile
-		if text := strings.TrimSpace(p.V); text != "" {
-			r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: prompt.Persona, Text: text})
-		}
-	}
-	r.set(prompt.Persona, at)
 }
 
 // ValueError says that a value of a key cannot be used, where it is written and

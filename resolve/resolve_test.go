@@ -17,7 +17,6 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
-	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
@@ -124,7 +123,7 @@ func TestLayers(t *testing.T) {
 		"permission":         {Origin: source.Origin{Layer: source.Flag}},
 		"system-prompt":      {Origin: own(12, 1)},
 		"default-permission": {Origin: builtin},
-		prompt.Environment:   {Origin: builtin},
+		spec.Environment:     {Origin: builtin},
 	} {
 		if diff := cmp.Diff(want, s.Origins[key]); diff != "" {
 			t.Errorf("%s: %s", key, diff)
@@ -147,7 +146,7 @@ func TestLayers(t *testing.T) {
 	if diff := cmp.Diff(want, rules); diff != "" {
 		t.Errorf("rules after the built-in ones: %s", diff)
 	}
-	if s.Prompt[0].Name != prompt.Profile || s.Prompt[0].Text != "You review." || s.Prompt[1].Name != prompt.Environment {
+	if s.Prompt[0].Name != spec.Profile || s.Prompt[0].Text != "You review." || s.Prompt[1].Name != spec.Environment {
 		t.Errorf("prompt = %+v", s.Prompt)
 	}
 }
@@ -159,7 +158,8 @@ func TestBuiltinDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := spec.Spec{
-		Name: "a", Mode: "all", Revision: s.Revision, AllTools: true, Tools: []string{},
+		Files: []string{"AGENTS.md", "CLAUDE.md"},
+		Name:  "a", Mode: "all", Revision: s.Revision, AllTools: true, Tools: []string{},
 		Model:             spec.Model{Provider: "builtin", ID: "demo", ContextWindow: 200_000, MaxOutput: 8192},
 		Prompt:            s.Prompt,
 		Rules:             permission.Builtin(),

@@ -2,11 +2,9 @@ package resolve
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/rosterrun/roster/profile"
-	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 )
 
@@ -53,25 +51,4 @@ func (r *resolver) fill(key string, at source.Origin) func(string) (string, erro
 func (r *resolver) ownFile(file string) bool {
 	rel, err := filepath.Rel(r.in.Config.Home, file)
 	return err == nil && r.in.Config.Home != "" && filepath.IsAbs(file) && filepath.IsLocal(rel)
-}
-
-// blocks puts together the prompt of a profile that has one in blocks.
-func (r *resolver) blocks(otherwise source.Origin) (string, source.Origin) {
-	var where source.Origin
-	for _, x := range r.in.Profile.Extra {
-		if x.Key == "prompt" {
-			where = x.At
-		}
-	}
-	text, at, cut, ok, err := prompt.FromBlocks(r.root, r.in.Profile, r.fill("system-prompt", where))
-	if err != nil {
-		r.err = err
-	}
-	if !ok || err != nil {
-		return "", otherwise
-	}
-	for _, name := range cut {
-		r.note(profile.CodeCut, profile.SeverityNote, at, "prompt", fmt.Sprintf("the block %s is longer than its template allows; the rest is left out", name), "")
-	}
-	return text, at
 }

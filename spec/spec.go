@@ -48,6 +48,9 @@ type Spec struct {
 	// Workspace is the absolute directory that tools work in.
 	Workspace string `json:"workspace"`
 
+	// Files are those that the prompt was looked for in, relative to the
+	// workspace's root: when one changes, the spec may.
+	Files []string `json:"-"`
 	// Origins says for each native key who set it and whom it overrode.
 	Origins map[string]Trace `json:"-"`
 }
@@ -80,11 +83,38 @@ type Params struct {
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 }
 
-// Layer is one layer of the system prompt. Name is persona, profile, index,
-// memory or environment.
+// Layer is one layer of the system prompt.
 type Layer struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
+}
+
+// The names of the layers, in their order.
+const (
+	Persona     = "persona"
+	Profile     = "profile"
+	Index       = "index"
+	Memory      = "memory"
+	Environment = "environment"
+)
+
+// separator stands between persona and profile.
+const separator = "\n\n---\n\n"
+
+// System is the system prompt as the blocks of a request, in order. Persona and
+// profile are one block.
+func (s *Spec) System() []string {
+	blocks := make([]string, 0, len(s.Prompt))
+	persona := false
+	for _, l := range s.Prompt {
+		if persona && l.Name == Profile {
+			blocks[len(blocks)-1] += separator + l.Text
+		} else {
+			blocks = append(blocks, l.Text)
+		}
+		persona = l.Name == Persona
+	}
+	return blocks
 }
 
 // Limits end a loop. 0 means no limit. Duration counts active time only.

@@ -120,14 +120,51 @@ func orDash(s string) string {
 }
 
 func (c *cli) showCommand() *cobra.Command {
-	return &cobra.Command{
+	var prompt bool
+	var set []string
+	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show what a profile's file says",
-		Args:  exactly("NAME"),
-		RunE:  func(_ *cobra.Command, args []string) error { return c.showProfile(args[0]) },
-
+		Long: `Shows what a profile's file says. With --prompt it shows what a run would send
+ahead of the conversation: the system prompt, layer by layer, where each is
+from, and the tools. Tokens are estimated from the length of the text.`,
+		Example: "  roster show reviewer\n  roster show --prompt reviewer",
+		Args:    exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if prompt {
+				return c.showPrompt(cmd, args[0], set)
+			}
+			if len(set) > 0 {
+				return usagef("--set goes with --prompt: without it, show shows the file")
+			}
+			return c.showProfile(args[0])
+		},
 		ValidArgsFunction: c.completeProfiles,
 	}
+	cmd.Flags().BoolVar(&prompt, "prompt", false, "show the prompt that a run would send")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "with --prompt: override a profile key: `KEY=VALUE`; may be repeated")
+	return cmd
+}
+
+func (c *cli) showPrompt(cmd *cobra.Command, name string, set []string) error {
+	keys, err := (&runFlags{set: set}).overrides()
+	if err != nil {
+		return err
+	}
+	app, err := c.open(roster.Options{})
+	if err != nil {
+		return err
+	}
+	p, err := app.Prompt(cmd.Context(), name, session.Overrides{Flags: keys})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.writeJSON(p)
+	}
+	c.warn(p.Diagnostics)
+	render.Prompt(c.stdout, c.style(c.stdout.file), p)
+	return nil
 }
 
 func (c *cli) showProfile(name string) error {

@@ -73,7 +73,7 @@ func usage(r *model.Request, parts []message.Part) *message.Usage {
 	for _, m := range r.Messages {
 		in += offline.Size(m.Parts)
 	}
-	return &message.Usage{Input: offline.Tokens(in), Output: offline.Tokens(offline.Size(parts)), Estimated: true}
+	return &message.Usage{Input: message.Tokens(in), Output: message.Tokens(offline.Size(parts)), Estimated: true}
 }
 
 // reply is one turn: what to say, and the tools to ask for. Without tools the

@@ -169,7 +169,7 @@ func usage(r *Reply, in, out int) *message.Usage {
 	if r.Usage != nil {
 		return &message.Usage{Input: r.Usage.Input, Output: r.Usage.Output}
 	}
-	return &message.Usage{Input: offline.Tokens(in), Output: offline.Tokens(out), Estimated: true}
+	return &message.Usage{Input: message.Tokens(in), Output: message.Tokens(out), Estimated: true}
 }
 
 func withCalls(parts []message.Part, calls []message.ToolCall) []message.Part {

@@ -240,13 +240,13 @@ identity = "You are a long text."
 [[system_prompt_strategy.instances]]
 id = "layout"
 blocks = [{name = "rules", order = 2}, {name = "identity", order = 1, max_length = 12}]
-`, "agent", "prompt=You are a lo Be kind.\nprompt=strategy: custom blocks: identity: text: You are a long text. order: 1 max-length: 12 rules: text: Be kind. order: 2", "P113:2:1 P152:7:12"},
+`, "agent", "prompt=You are a lo Be kind.\nprompt=strategy: custom blocks: identity: text: You are a long text. order: 1 max-length: 12 rules: text: Be kind. order: 2", "P152:7:12"},
 		{"a built-in strategy", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n[[system_prompt.instances]]\nid = \"main\"\ntype = \"minimal\"\ntask = \"file:task.md\"\n", "agent",
-			"prompt=strategy: minimal blocks: task: text: file:task.md order: 1 max-length: 3000", "P113:2:1"},
+			"prompt=strategy: minimal blocks: task: text: file:task.md order: 1 max-length: 3000", ""},
 		{"a reference to the workspace's prompts", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n", "agent", "prompt={{main}}", ""},
 		{"no such provider", "agent.toml", "[provider]\nmodel = \"m\"\n[[provider.instances]]\nid = \"openai\"\nmodel = \"n\"\n[[agent.instances]]\nname = \"x\"\nprovider = \"{{provider.opena}}\"\n", "x", "model=m", "P150:8:12"},
 		{"no such profile", "agent.toml", "[[agent.instances]]\nname = \"x\"\nagent_profile = \"{{none}}\"\n", "x", "", "P150:3:17"},
-		{"no such strategy", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n[[system_prompt.instances]]\nid = \"main\"\ntype = \"x\"\n", "agent", "prompt=\nprompt=blocks: {}", "P113:2:1 P150:5:8"},
+		{"no such strategy", "agent.toml", "[agent]\nsystem_prompt = \"{{main}}\"\n[[system_prompt.instances]]\nid = \"main\"\ntype = \"x\"\n", "agent", "prompt=\nprompt=blocks: {}", "P150:5:8"},
 		{"a wrong type", "agent.toml", "[agent.profile]\nname = \"x\"\ntemperature = \"warm\"\n[execution]\nmax_turns = 0\n", "x", "", "P110:3:15 P111:5:13"},
 		{"a wrong section", "agent.toml", "execution = 3\n[agent.profile]\nname = \"x\"\n", "x", "", "P110:1:13"},
 		{"two spellings", "agent.toml", "[agent]\nsystem_prompt = \"a\"\nsystemPrompt = \"b\"\n", "agent", "prompt=b", "P104:3:1"},

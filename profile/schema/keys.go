@@ -137,8 +137,8 @@ var keys = [...]Key{
 		Key{Name: "max-parallel", Shape: atLeast1, Meaning: "how many run at a time"},
 		Key{Name: "inherit-denies", Shape: boolean, Guard: true, Default: "false", Meaning: "the deny rules of this profile hold for them too"},
 	)},
-	{Name: "vars", Shape: texts, Meaning: "texts by name, for `{{ .Vars.name }}` in prompts"},
-	{Name: "prompt", Meaning: "a prompt made of blocks", Shape: dict(
+	{Name: "vars", Shape: texts, Acts: true, Meaning: "texts by name, for `{{ .Vars.name }}` in prompts"},
+	{Name: "prompt", Acts: true, Meaning: "a prompt made of blocks; with it the body is documentation", Shape: dict(
 		Key{Name: "strategy", Shape: text, Meaning: "`agent`, `minimal`, `custom`, or one of roster.yaml"},
 		Key{Name: "blocks", Meaning: "the blocks by name; each text or `file:PATH`", Shape: Shape{Kind: Map, Each: &block}.saying("a map of names to text or maps")},
 	)},

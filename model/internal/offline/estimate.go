@@ -5,14 +5,8 @@ import (
 	"github.com/rosterrun/roster/model"
 )
 
-// bytesPerToken is the usual rule of thumb for English text and code.
-const bytesPerToken = 4
-
 // imageBytes stands for an image, which providers count by its area.
-const imageBytes = 1500 * bytesPerToken
-
-// Tokens estimates the tokens of n bytes of text, rounded up.
-func Tokens(n int) int64 { return int64((n + bytesPerToken - 1) / bytesPerToken) }
+const imageBytes = 6000
 
 // HeadSize returns the bytes of a request's text without its messages.
 func HeadSize(r *model.Request) int {

@@ -66,7 +66,7 @@ func TestSizeCountsWhatIsSent(t *testing.T) {
 	if got := offline.HeadSize(r); got != 2+3+4 {
 		t.Error(got)
 	}
-	if offline.Tokens(5) != 2 || offline.Tokens(0) != 0 {
+	if message.Tokens(5) != 2 || message.Tokens(0) != 0 {
 		t.Error("tokens are not rounded up")
 	}
 }
