@@ -8,7 +8,6 @@ import (
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
-	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 )
 
