@@ -110,6 +110,9 @@ func expand(n *yaml.Node, budget *int) *yaml.Node {
 		if e == nil {
 			return nil
 		}
+		if n.Kind == yaml.MappingNode && len(c.Content)%2 == 0 && e.Tag == "!!null" && e.Value == "" {
+			e = str("") // a key that is not written, as the formats have it whose keys are texts
+		}
 		c.Content = append(c.Content, e)
 	}
 	return &c
