@@ -13,7 +13,7 @@ func BenchmarkDecide(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if e.Decide(Query{"read", "internal/deep/file.go"}).Effect != Allow {
+			if e.Decide(Query{Tool: "read", Subject: "internal/deep/file.go"}).Effect != Allow {
 				b.Fatal("not allowed")
 			}
 		}
@@ -21,7 +21,7 @@ func BenchmarkDecide(b *testing.B) {
 	b.Run("bash", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if e.Decide(Query{"bash", "git log --oneline"}).Effect != Allow {
+			if e.Decide(Query{Tool: "bash", Subject: "git log --oneline"}).Effect != Allow {
 				b.Fatal("not allowed")
 			}
 		}

@@ -3,40 +3,70 @@ package permission
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
-
-	"github.com/rosterrun/roster/permission/shell"
 )
 
 // The reasons of a Decision.
 const (
-	ReasonRule       = "a permission rule decides"
-	ReasonDefault    = "no permission rule matches; the default decides"
-	ReasonHost       = "the host policy decides"
-	ReasonUntrusted  = "the workspace is not trusted, so the rule that allows this counts as ask: see roster trust"
-	ReasonHeadless   = "this would have to be asked for, and nobody is there to answer"
-	ReasonNoQuery    = "the call does not say what it needs"
-	ReasonUnparsable = "the command line cannot be parsed"
-	ReasonNotSimple  = "rules for single commands exist and this line is more than one simple command; run one plain command at a time, without pipes, expansions, globs or redirections"
+	ReasonRule           = "a permission rule decides"
+	ReasonDefault        = "no permission rule matches; the default decides"
+	ReasonHost           = "the host policy decides"
+	ReasonUntrusted      = "the workspace is not trusted, so the rule that allows this counts as ask: see roster trust"
+	ReasonHeadless       = "this would have to be asked for, and nobody is there to answer"
+	ReasonNoQuery        = "the call does not say what it needs"
+	ReasonAddress        = "the address is no plain http or https URL: it needs a host in ASCII, and no user name or password"
+	ReasonPlan           = "in permission mode plan, only reading is possible"
+	ReasonEdits          = "in permission mode accept-edits, files of the workspace may be written"
+	ReasonDontAsk        = "this would have to be asked for, and in permission mode dont-ask nobody is asked"
+	ReasonBypass         = "in permission mode bypass, nothing is asked for"
+	ReasonDenial         = "it was refused before in this session"
+	ReasonSessionGrant   = "it was allowed for this session"
+	ReasonWorkspaceGrant = "it was allowed for this workspace"
 )
 
-const bash = "bash"
+// The tools whose subjects are no plain text.
+const (
+	bash     = "bash"
+	task     = "task"
+	webfetch = "webfetch"
+)
 
 // Engine answers queries by its rules. It is immutable and safe for concurrent
 // use. The zero Engine and nil deny everything.
 type Engine struct {
-	rules, host []compiled
-	others      []compiled // the rules that are not marked as untrusted
+	rules, host *ruleset
+	others      *ruleset // the rules that are not marked as untrusted
 	fallback    Effect
+	mode        Mode
 	headless    bool
+	profile     string
+	workspace   string
+	grants      Grants
+	off         faculty
 }
 
-type compiled struct {
-	tool, subject Pattern
-	rule          *Rule
-}
+// faculty is a set of things that an Engine does. Only the test that each of
+// them matters takes one away.
+type faculty uint16
+
+const (
+	byRules faculty = 1 << iota
+	byDefault
+	byTrust
+	byMode
+	byDenials
+	bySessionGrants
+	byWorkspaceGrants
+	byHost
+	byHeadless
+	ofEveryPart
+	ofRedirects
+	ofBaseNames
+	ofHoles
+	lastFaculty
+)
+
+func (e *Engine) does(f faculty) bool { return e.off&f == 0 }
 
 // Compile makes an Engine of its layers. A rule that cannot be understood is
 // an error that names it.
@@ -44,229 +74,212 @@ func Compile(l Layers) (*Engine, error) {
 	if l.Default > Allow {
 		return nil, fmt.Errorf("default permission: %s is none of allow, ask and deny", l.Default)
 	}
-	rules, err := compileRules(l.Rules)
-	host, hostErr := compileRules(l.Host)
+	if l.Mode > ModeBypass {
+		return nil, fmt.Errorf("%s is no permission mode", l.Mode)
+	}
+	rules, err := compileRules(l.Rules, false)
+	host, hostErr := compileRules(l.Host, true)
 	if err := errors.Join(err, hostErr); err != nil {
 		return nil, err
 	}
-	return &Engine{rules: rules, host: host, others: trusted(rules), fallback: l.Default, headless: l.Headless}, nil
-}
-
-// trusted gives the rules without those that are marked.
-func trusted(rules []compiled) []compiled {
-	marked := func(c compiled) bool { return c.rule.Untrusted }
-	if !slices.ContainsFunc(rules, marked) {
-		return rules
-	}
-	return slices.DeleteFunc(slices.Clone(rules), marked)
-}
-
-// cautious replaces the allow of an untrusted rule by what find gives among the
-// other rules, if that is more than to ask.
-func (e *Engine) cautious(rule *Rule, find func([]compiled) *Rule) (*Rule, Effect) {
-	switch {
-	case rule == nil:
-		return nil, e.fallback
-	case !rule.Untrusted || rule.Effect != Allow:
-		return rule, rule.Effect
-	}
-	if other := find(e.others); other != nil && other.Effect != Ask {
-		return other, other.Effect
-	}
-	return rule, Ask
-}
-
-func compileRules(rules []Rule) ([]compiled, error) {
-	out := make([]compiled, 0, len(rules))
-	var errs []error
-	for i := range rules {
-		c, err := compileRule(rules[i])
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: permission rule %q %q: %w", rules[i].At, rules[i].Tool, rules[i].Subject, err))
-			continue
+	others := rules
+	if marked := func(r Rule) bool { return r.Untrusted }; slices.ContainsFunc(l.Rules, marked) {
+		if others, err = compileRules(slices.DeleteFunc(slices.Clone(l.Rules), marked), false); err != nil {
+			return nil, err
 		}
-		out = append(out, c)
 	}
-	return out, errors.Join(errs...)
+	return &Engine{
+		rules: rules, host: host, others: others, fallback: l.Default, mode: l.Mode, headless: l.Headless,
+		profile: l.Profile, workspace: l.Workspace,
+	}, nil
 }
 
-func compileRule(r Rule) (c compiled, err error) {
-	if r.Tool == "" {
-		return c, errors.New("the tool is empty; name one, or write *")
+// With returns the engine with answers that people gave, which it looks up for
+// what it would ask for.
+func (e *Engine) With(g Grants) *Engine {
+	if e == nil {
+		return nil
 	}
-	if r.Effect > Allow {
-		return c, fmt.Errorf("%s is none of allow, ask and deny", r.Effect)
-	}
-	c.rule = &r
-	if c.tool, err = ParsePattern(r.Tool); err != nil {
-		return c, err
-	}
-	c.subject, err = ParsePattern(r.Subject)
-	return c, err
+	c := *e
+	c.grants = g
+	return &c
 }
 
-func (c *compiled) forTool(tool string) bool {
-	if c.tool.Any() && (tool == ExternalDirectory || tool == Protected) {
-		return false
+// Mode is the permission mode of the engine.
+func (e *Engine) Mode() Mode {
+	if e == nil {
+		return ModeDefault
 	}
-	return c.tool.Match(tool)
+	return e.mode
 }
 
 // Decide judges all queries together: the strictest part wins, and no query
 // denies. The subject of a query for bash is the command line as written.
 // Parts is set for several queries and for bash.
 func (e *Engine) Decide(queries ...Query) Decision {
-	if e == nil || len(queries) == 0 {
-		return Decision{Reason: ReasonNoQuery}
+	if e == nil || e.rules == nil || len(queries) == 0 {
+		return Decision{Step: StepNone, Reason: ReasonNoQuery}
 	}
 	if len(queries) == 1 {
 		return e.decide(queries[0])
 	}
 	var strictest Decision
 	parts := make([]Part, 0, len(queries))
+	grantable := true
 	for i, q := range queries {
 		d := e.decide(q)
-		parts = append(parts, Part{Query: q, Effect: d.Effect, Rule: d.Rule})
+		if d.Parts == nil {
+			d.Parts = []Part{{Query: q, Effect: d.Effect, Rule: d.Rule}}
+		}
+		parts = append(parts, d.Parts...)
+		grantable = grantable && (d.Effect != Ask || d.Grantable)
 		if i == 0 || d.Effect < strictest.Effect {
 			strictest = d
 		}
 	}
 	strictest.Parts = parts
+	strictest.Grantable = strictest.Effect == Ask && grantable
 	return strictest
 }
 
+// Asks lists the queries that somebody has to answer: what a grant for the call
+// consists of.
+func (e *Engine) Asks(queries ...Query) []Query {
+	return slices.DeleteFunc(slices.Clone(queries), func(q Query) bool { return e.Decide(q).Effect != Ask })
+}
+
 func (e *Engine) decide(q Query) Decision {
-	if q.Tool == "" {
-		return Decision{Reason: ReasonNoQuery}
+	t := target{tool: q.Tool, text: q.Subject}
+	switch q.Tool {
+	case "":
+		return Decision{Step: StepNone, Reason: ReasonNoQuery}
+	case bash:
+		return e.decideLine(q)
+	case webfetch:
+		var ok bool
+		if t.url, ok = parseAddress(q.Subject); !ok {
+			return Decision{Step: StepNone, Reason: ReasonAddress}
+		}
 	}
-	var d Decision
-	if q.Tool == bash {
-		d = e.decideLine(q)
-	} else {
-		find := func(rules []compiled) *Rule { return last(rules, q.Tool, q.Subject) }
-		d = e.combine(find, find(e.host))
-	}
-	if d.Effect == Ask && e.headless {
-		d.Effect, d.Reason = Deny, ReasonHeadless
-	}
-	return d
+	t.holed = holed(t.text)
+	return e.conclude(q, e.judge(&t), e.cap(&t), t.holed)
 }
 
-// combine caps the verdict of the rules by that of the host policy. find gives
-// the rule that decides among some, or nil; host may be nil.
-func (e *Engine) combine(find func([]compiled) *Rule, host *Rule) Decision {
-	rule, effect := e.cautious(find(e.rules), find)
-	d := Decision{Effect: effect, Rule: rule, Reason: ReasonDefault}
+// verdict is what one step says.
+type verdict struct {
+	effect Effect
+	rule   *Rule
+	step   Step
+}
+
+// judge takes the first two steps: the rules, and the mode.
+func (e *Engine) judge(t *target) verdict {
+	v := verdict{e.fallback, nil, StepDefault}
+	if !e.does(byDefault) {
+		v.effect = Allow
+	}
+	if e.does(byRules) {
+		if v.effect, v.rule = e.rules.judge(t, v.effect); v.rule != nil {
+			v.step = StepRule
+		}
+		v = e.cautious(t, v)
+	}
+	if effect := e.mode.on(v.effect, t.tool, t.text); effect != v.effect && e.does(byMode) {
+		v.effect, v.step = effect, StepMode
+	}
+	return v
+}
+
+// cautious replaces the allow of an untrusted rule by what the other rules say,
+// if that is more than to ask.
+func (e *Engine) cautious(t *target, v verdict) verdict {
+	if v.rule == nil || !v.rule.Untrusted || v.effect != Allow || !e.does(byTrust) {
+		return v
+	}
+	if effect, rule := e.others.judge(t, Ask); rule != nil && effect != Ask {
+		return verdict{effect, rule, StepRule}
+	}
+	return verdict{Ask, v.rule, StepTrust}
+}
+
+// cap is what the host's policy says.
+func (e *Engine) cap(t *target) verdict {
+	v := verdict{Allow, nil, StepHost}
+	if e.does(byHost) {
+		v.effect, v.rule = e.host.judge(t, Allow)
+	}
+	return v
+}
+
+// conclude takes the steps that look at a query as a whole: what people
+// answered, the host's policy, and that nobody may be there to answer. unknown
+// says that parts of the query are not known.
+func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
+	grantable := v.effect == Ask && !unknown && host.effect > Ask
+	if v.effect == Ask {
+		v = e.answered(q, v, unknown)
+	}
+	if host.effect < v.effect {
+		v = host
+	}
 	switch {
-	case rule != nil && rule.Effect != effect:
-		d.Reason = ReasonUntrusted
-	case rule != nil:
-		d.Reason = ReasonRule
+	case v.effect != Ask:
+	case e.mode == ModeDontAsk && e.does(byMode):
+		v.effect, v.step = Deny, StepMode
+	case e.headless && e.does(byHeadless):
+		v.effect, v.step = Deny, StepHeadless
 	}
-	if host != nil && host.Effect < d.Effect {
-		d = Decision{Effect: host.Effect, Rule: host, Reason: ReasonHost}
-	}
-	return d
+	return Decision{Effect: v.effect, Rule: v.rule, Step: v.step, Reason: e.reason(v.step), Grantable: grantable && v.effect == Ask}
 }
 
-func last(rules []compiled, tool, subject string) *Rule {
-	for i := len(rules) - 1; i >= 0; i-- {
-		if c := &rules[i]; c.forTool(tool) && c.subject.Match(subject) {
-			return c.rule
-		}
+// answered looks a question up among the answers that hold.
+func (e *Engine) answered(q Query, v verdict, unknown bool) verdict {
+	has := func(grants []Grant, effect Effect) bool {
+		return slices.ContainsFunc(grants, func(g Grant) bool {
+			return g.Effect == effect && g.Query == q && (effect == Deny || g.Profile == e.profile)
+		})
 	}
-	return nil
-}
-
-// decideLine judges a command line. What is not one simple command is judged
-// only by rules for every line, and denied if a rule for some lines could have
-// said something else.
-func (e *Engine) decideLine(q Query) Decision {
-	words, err := shell.Words(q.Subject)
 	switch {
-	case err == nil:
-		line, base := commandNames(words)
-		find := func(rules []compiled) *Rule { return lastCommand(rules, line, base) }
-		d := e.combine(find, find(e.host))
-		d.Parts = []Part{{Query: Query{bash, line}, Effect: d.Effect, Rule: d.Rule}}
-		return d
-	case !errors.Is(err, shell.ErrNotSimple):
-		return Decision{Reason: ReasonUnparsable}
+	case has(e.grants.Session, Deny) && e.does(byDenials):
+		v.effect, v.step = Deny, StepDenial
+	case unknown:
+	case has(e.grants.Session, Allow) && e.does(bySessionGrants):
+		v.effect, v.step = Allow, StepSessionGrant
+	case has(e.grants.Workspace, Allow) && e.does(byWorkspaceGrants):
+		v.effect, v.step = Allow, StepWorkspaceGrant
 	}
-	host, hostSure := everyLine(e.host, Allow)
-	sure := true
-	d := e.combine(func(rules []compiled) *Rule {
-		rule, known := everyLine(rules, e.fallback)
-		sure = sure && known
-		return rule
-	}, host)
-	if d.Effect > Deny && (!sure || !hostSure) {
-		return Decision{Reason: ReasonNotSimple}
-	}
-	return d
+	return v
 }
 
-// commandNames joins the words as they are, and with the command's base name.
-func commandNames(words []string) (line, base string) {
-	line = strings.Join(words, " ")
-	return line, path.Base(words[0]) + line[len(words[0]):]
-}
-
-// lastCommand finds the last rule for a simple command. Deny and ask match its
-// base name too; allow matches only what is written.
-func lastCommand(rules []compiled, line, base string) *Rule {
-	for i := len(rules) - 1; i >= 0; i-- {
-		c := &rules[i]
-		if !c.forTool(bash) {
-			continue
-		}
-		if c.subject.Match(line) || c.rule.Effect != Allow && c.subject.Match(base) {
-			return c.rule
-		}
+func (e *Engine) reason(s Step) string {
+	switch s {
+	case StepRule:
+		return ReasonRule
+	case StepDefault:
+		return ReasonDefault
+	case StepTrust:
+		return ReasonUntrusted
+	case StepMode:
+		return e.mode.reason()
+	case StepDenial:
+		return ReasonDenial
+	case StepSessionGrant:
+		return ReasonSessionGrant
+	case StepWorkspaceGrant:
+		return ReasonWorkspaceGrant
+	case StepHost:
+		return ReasonHost
+	case StepHeadless:
+		return ReasonHeadless
 	}
-	return nil
+	return ReasonNoQuery
 }
 
-// everyLine finds the last rule for all command lines. sure is false if a
-// later rule, for some lines, says something else than it, or than otherwise
-// when there is none.
-func everyLine(rules []compiled, otherwise Effect) (rule *Rule, sure bool) {
-	var others [Allow + 1]bool
-	effect := otherwise
-	for i := len(rules) - 1; i >= 0; i-- {
-		c := &rules[i]
-		if !c.forTool(bash) {
-			continue
-		}
-		if c.subject.Any() {
-			rule, effect = c.rule, c.rule.Effect
-			break
-		}
-		others[c.rule.Effect] = true
-	}
-	others[effect] = false
-	return rule, others == [Allow + 1]bool{}
-}
-
-// Offered says whether a model should be told of the tool: read from the last
-// rule back, an allow or ask must come before a deny of every subject.
+// Offered says whether a model should be told of the tool: whether there is
+// anything that it may do with it, or may ask for.
 func (e *Engine) Offered(tool string) bool {
-	if e == nil || tool == "" {
+	if e == nil || e.rules == nil || tool == "" || e.mode == ModePlan && !onlyReads(tool) {
 		return false
 	}
-	return offered(e.rules, tool, e.fallback != Deny) && offered(e.host, tool, true)
-}
-
-func offered(rules []compiled, tool string, otherwise bool) bool {
-	for i := len(rules) - 1; i >= 0; i-- {
-		c := &rules[i]
-		switch {
-		case !c.forTool(tool):
-		case c.rule.Effect != Deny:
-			return true
-		case c.subject.Any():
-			return false
-		}
-	}
-	return otherwise
+	return e.rules.offers(tool, e.fallback != Deny) && e.host.offers(tool, true)
 }

@@ -7,16 +7,21 @@ import (
 )
 
 // Pattern is a compiled tool or subject pattern. The zero Pattern matches
-// nothing. A match takes time linear in the subject, and no memory.
+// nothing. A match takes time linear in the subject, and no memory. A NUL in
+// the subject stands for a hole: text that is not known.
 type Pattern struct {
 	parts []string // the text around and between the stars
 }
 
 // ParsePattern compiles a pattern: `*` stands for any run of characters, `?`
-// for exactly one, everything else for itself. It must be valid UTF-8.
+// for exactly one, everything else for itself. It must be valid UTF-8 without
+// NUL.
 func ParsePattern(s string) (Pattern, error) {
 	if !utf8.ValidString(s) {
 		return Pattern{}, errors.New("the pattern is not valid UTF-8")
+	}
+	if holed(s) {
+		return Pattern{}, errors.New("the pattern contains a NUL, which nothing that it could match does")
 	}
 	parts := strings.Split(s, "*")
 	kept := parts[:1]
@@ -31,8 +36,12 @@ func ParsePattern(s string) (Pattern, error) {
 // Any says whether the pattern is `*`, which matches everything.
 func (p Pattern) Any() bool { return len(p.parts) == 2 && p.parts[0] == "" && p.parts[1] == "" }
 
-// Match says whether the pattern stands for the whole of s. A byte of s that
-// is not UTF-8 counts as one character.
+// literal says whether the pattern matches nothing but one text.
+func (p Pattern) literal() bool { return len(p.parts) == 1 && !strings.Contains(p.parts[0], "?") }
+
+// Match says whether the pattern stands for the whole of s, whatever may be in
+// its holes: only a star takes a hole. A byte of s that is not UTF-8 counts as
+// one character.
 func (p Pattern) Match(s string) bool {
 	if len(p.parts) == 0 {
 		return false
@@ -69,7 +78,7 @@ func prefix(part, s string) int {
 		if !one {
 			break
 		}
-		if rest == "" {
+		if rest == "" || rest[0] == 0 {
 			return -1
 		}
 		_, n := utf8.DecodeRuneInString(rest)
@@ -113,4 +122,63 @@ func suffix(part, s string) bool {
 		start -= n
 	}
 	return prefix(part, s[start:]) == len(s)-start
+}
+
+// MayMatch says whether the pattern could stand for the whole of s with some
+// text in its holes. It is sure when it denies that.
+func (p Pattern) MayMatch(s string) bool {
+	first, last := strings.Index(s, hole), strings.LastIndex(s, hole)
+	switch {
+	case first < 0 || len(p.parts) == 0:
+		return p.Match(s)
+	case len(p.parts) > 1:
+		// Between the first and the last star, and between the holes, there is
+		// room for anything.
+		_, ok := agree(p.parts[0], s[:first])
+		return ok && agreeBack(p.parts[len(p.parts)-1], s[last+1:])
+	}
+	rest, ok := agree(p.parts[0], s[:first])
+	if !ok || strings.Contains(rest, "?") {
+		return ok && agreeBack(rest, s[last+1:])
+	}
+	for known := range strings.SplitSeq(s[first:last+1], hole) {
+		if _, rest, ok = strings.Cut(rest, known); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, s[last+1:])
+}
+
+// agree says whether a part and a text begin alike, as far as both go, and
+// gives what is left of the part.
+func agree(part, text string) (rest string, ok bool) {
+	for part != "" && text != "" {
+		if part[0] != '?' {
+			if part[0] != text[0] {
+				return part, false
+			}
+			part, text = part[1:], text[1:]
+			continue
+		}
+		if !utf8.FullRuneInString(text) { // a hole may hold the rest of it
+			return part, true
+		}
+		_, n := utf8.DecodeRuneInString(text)
+		part, text = part[1:], text[n:]
+	}
+	return part, true
+}
+
+// agreeBack says whether a part and a text end alike, as far as both go.
+func agreeBack(part, text string) bool {
+	for part != "" && text != "" {
+		n := 1
+		if end := part[len(part)-1]; end == '?' {
+			_, n = utf8.DecodeLastRuneInString(text)
+		} else if end != text[len(text)-1] {
+			return false
+		}
+		part, text = part[:len(part)-1], text[:len(text)-n]
+	}
+	return true
 }

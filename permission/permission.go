@@ -1,6 +1,8 @@
 // Package permission decides what a tool call may do. A ruleset is an ordered
-// list; the last rule that matches decides. The package knows no profile, no
-// store and no tool: it is given rules and answers queries.
+// list; the last rule that matches decides. Then comes the mode of the run, and
+// for what is still a question what people answered before; the host's policy
+// caps it all. The package knows no profile, no store and no tool: it is given
+// rules and answers queries.
 package permission
 
 import "github.com/rosterrun/roster/source"
@@ -30,26 +32,49 @@ type Rule struct {
 }
 
 // Query asks for one tool and one subject: a path, a command line, a URL or a
-// name, as spec'd for each tool.
+// name, as spec'd for each tool. Dir is for a command line: the directory that
+// it runs in, relative to the workspace or, outside of that, absolute; empty:
+// the workspace.
 type Query struct {
 	Tool    string `json:"tool"`
 	Subject string `json:"subject"`
+	Dir     string `json:"dir,omitempty"`
 }
 
-// Part is the verdict on one query, or on one simple command of a shell line.
+// Part is the verdict on one query, or on one simple command or redirection of
+// a shell line: what rules, mode and host say of it, before anybody is asked.
 type Part struct {
 	Query
 	Effect Effect `json:"effect"`
 	Rule   *Rule  `json:"rule,omitempty"`
 }
 
-// Decision is the strictest of its parts. Rule is the rule that decided, nil
-// when none matched; Reason is one of a fixed set of texts.
+// Step is a step of the evaluation.
+type Step string
+
+const (
+	StepNone           Step = "none" // nothing could be judged
+	StepRule           Step = "rule"
+	StepDefault        Step = "default"
+	StepTrust          Step = "trust" // an allow of an untrusted workspace counts as ask
+	StepMode           Step = "mode"
+	StepDenial         Step = "session denial"
+	StepSessionGrant   Step = "session grant"
+	StepWorkspaceGrant Step = "workspace grant"
+	StepHost           Step = "host"
+	StepHeadless       Step = "headless"
+)
+
+// Decision is the strictest of its parts. Step decided it, looking at Rule,
+// which is nil when none matched; Reason is one of a fixed set of texts.
+// Grantable says of an Ask that an answer may hold for more than this call.
 type Decision struct {
-	Effect Effect
-	Rule   *Rule
-	Reason string
-	Parts  []Part
+	Effect    Effect
+	Rule      *Rule
+	Step      Step
+	Reason    string
+	Grantable bool
+	Parts     []Part
 }
 
 // Layers is what an Engine is compiled from. Rules holds the built-in rules,
@@ -60,5 +85,23 @@ type Decision struct {
 type Layers struct {
 	Host, Rules []Rule
 	Default     Effect
+	Mode        Mode
 	Headless    bool
+	// Profile is whose grants count.
+	Profile string
+	// Workspace is the absolute directory where the paths in command lines
+	// begin. Empty: a path that is written out in full is outside.
+	Workspace string
 }
+
+// Grant is an answer that holds for more than one call: Allow for a session or
+// a workspace, or Deny for a session. It is for exactly the subject that was
+// shown. A denial counts for every profile.
+type Grant struct {
+	Profile string `json:"profile"`
+	Query
+	Effect Effect `json:"effect"`
+}
+
+// Grants are the answers that hold where a call is judged.
+type Grants struct{ Session, Workspace []Grant }

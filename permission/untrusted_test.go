@@ -34,7 +34,7 @@ func TestUntrusted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := e.Decide(Query{c.tool, c.subject}); d.Effect != c.want || d.Reason != c.reason {
+			if d := e.Decide(Query{Tool: c.tool, Subject: c.subject}); d.Effect != c.want || d.Reason != c.reason {
 				t.Errorf("%s, %s; want %s, %s", d.Effect, d.Reason, c.want, c.reason)
 			}
 		})

@@ -1,0 +1,195 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ruleset is a list of rules, kept apart by tool: for each tool that a rule
+// names all that hold for it, and for all others those with a pattern.
+type ruleset struct {
+	named     map[string][]compiled
+	patterned []compiled
+}
+
+type compiled struct {
+	tool, subject Pattern
+	url           *urlPattern // of a rule for webfetch
+	rule          *Rule
+	effect        Effect
+}
+
+// compileRules compiles a list. In that of the host a star stands for task too.
+func compileRules(rules []Rule, host bool) (*ruleset, error) {
+	set := &ruleset{named: map[string][]compiled{}}
+	all := make([]compiled, 0, len(rules))
+	var errs []error
+	for i := range rules {
+		c, err := compileRule(rules[i])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: permission rule %q %q: %w", rules[i].At, rules[i].Tool, rules[i].Subject, err))
+			continue
+		}
+		all = append(all, c)
+		if c.tool.literal() {
+			set.named[c.rule.Tool] = nil
+		} else {
+			set.patterned = append(set.patterned, c)
+		}
+	}
+	for _, tool := range []string{webfetch, task, ExternalDirectory, Protected} {
+		set.named[tool] = nil
+	}
+	for tool := range set.named {
+		for i := range all {
+			if c := &all[i]; c.holdsFor(tool, host) {
+				set.named[tool] = append(set.named[tool], *c)
+			}
+		}
+	}
+	return set, errors.Join(errs...)
+}
+
+func compileRule(r Rule) (c compiled, err error) {
+	if r.Tool == "" {
+		return c, errors.New("the tool is empty; name one, or write *")
+	}
+	if r.Effect > Allow {
+		return c, fmt.Errorf("%s is none of allow, ask and deny", r.Effect)
+	}
+	c.rule, c.effect = &r, r.Effect
+	if c.tool, err = ParsePattern(r.Tool); err != nil {
+		return c, err
+	}
+	if c.subject, err = ParsePattern(r.Subject); err != nil {
+		return c, err
+	}
+	if c.tool.Match(webfetch) {
+		c.url, err = parseURLPattern(r.Subject)
+	}
+	return c, err
+}
+
+// holdsFor says whether the rule is for the tool. "*" is for no pseudo-tool,
+// and whom a profile delegates to is decided by rules that name task.
+func (c *compiled) holdsFor(tool string, host bool) bool {
+	switch {
+	case c.tool.Any() && (tool == ExternalDirectory || tool == Protected):
+		return false
+	case tool == task && !host:
+		return c.rule.Tool == task
+	}
+	return c.tool.Match(tool)
+}
+
+// of lists rules among which all those for the tool are; others says that there
+// may be some for other tools too.
+func (s *ruleset) of(tool string) (rules []compiled, others bool) {
+	if rules, ok := s.named[tool]; ok {
+		return rules, false
+	}
+	return s.patterned, true
+}
+
+// judge finds the verdict of the last rule that matches, and otherwise the
+// given one. Of a subject with holes it is the strictest that some filling of
+// them would get.
+func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
+	rules, others := s.of(t.tool)
+	var found *compiled
+	for i := len(rules) - 1; i >= 0; i-- {
+		c := &rules[i]
+		if others && !c.tool.Match(t.tool) {
+			continue
+		}
+		m := c.match(t)
+		if m == never || m == maybe && c.effect == Allow {
+			continue
+		}
+		if found == nil || c.effect < found.effect {
+			found = c
+		}
+		if m == always || found.effect == Deny {
+			return found.effect, found.rule
+		}
+	}
+	if found != nil && found.effect <= otherwise {
+		return found.effect, found.rule
+	}
+	return otherwise, nil
+}
+
+// offers says whether the tool may do anything: read from the last rule back,
+// an allow or ask comes before a deny of every subject.
+func (s *ruleset) offers(tool string, otherwise bool) bool {
+	rules, others := s.of(tool)
+	for i := len(rules) - 1; i >= 0; i-- {
+		c := &rules[i]
+		switch {
+		case others && !c.tool.Match(tool):
+		case c.effect != Deny:
+			return true
+		case c.subject.Any():
+			return false
+		}
+	}
+	return otherwise
+}
+
+// hole stands in a subject for text that is not known. No name, path or command
+// can hold it.
+const hole = "\x00"
+
+func holed(s string) bool { return strings.Contains(s, hole) }
+
+// target is a subject as rules are held against it.
+type target struct {
+	tool, text string
+	holed      bool     // text has holes
+	url        *address // of webfetch
+	// base is the text with the command's base name. Denials and questions match
+	// it too; empty: it is the same.
+	base string
+	// bare are texts without the assignments in front. A denial or question
+	// that matches one of them counts beside what matches the text.
+	bare [2]string
+}
+
+// matched says for which fillings of a target's holes a rule matches.
+type matched uint8
+
+const (
+	never matched = iota
+	maybe
+	always
+)
+
+func (c *compiled) match(t *target) matched {
+	if t.url != nil {
+		return c.matchURL(t)
+	}
+	m := c.matchText(t.text, t.holed)
+	if c.effect == Allow || m == always {
+		return m
+	}
+	if t.base != "" {
+		m = max(m, c.matchText(t.base, t.holed))
+	}
+	for _, bare := range t.bare {
+		if m == never && bare != "" && c.matchText(bare, t.holed) != never {
+			m = maybe
+		}
+	}
+	return m
+}
+
+func (c *compiled) matchText(text string, holed bool) matched {
+	switch {
+	case c.subject.Match(text):
+		return always
+	case holed && c.effect != Allow && c.subject.MayMatch(text):
+		return maybe
+	}
+	return never
+}
