@@ -184,9 +184,6 @@ func TestDecisions(t *testing.T) {
 			}
 		}
 	}
-	if len(names) < 300 {
-		t.Errorf("the table has %d cases", len(names))
-	}
 }
 
 // TestEveryStepMatters takes away, one at a time, what the engine does: some

@@ -149,7 +149,7 @@ func (e *Engine) Asks(queries ...Query) []Query {
 }
 
 func (e *Engine) decide(q Query) Decision {
-	t := target{tool: q.Tool, text: q.Subject}
+	t := target{tool: q.Tool, text: textOf(q.Subject)}
 	switch q.Tool {
 	case "":
 		return Decision{Step: StepNone, Reason: ReasonNoQuery}
@@ -161,8 +161,7 @@ func (e *Engine) decide(q Query) Decision {
 			return Decision{Step: StepNone, Reason: ReasonAddress}
 		}
 	}
-	t.holed = holed(t.text)
-	return e.conclude(q, e.judge(&t), e.cap(&t), t.holed)
+	return e.conclude(q, e.judge(&t), e.cap(&t), t.heads != nil)
 }
 
 // verdict is what one step says.
@@ -184,7 +183,7 @@ func (e *Engine) judge(t *target) verdict {
 		}
 		v = e.cautious(t, v)
 	}
-	if effect := e.mode.on(v.effect, t.tool, t.text); effect != v.effect && e.does(byMode) {
+	if effect := e.mode.on(v.effect, t.tool, t.s); effect != v.effect && e.does(byMode) {
 		v.effect, v.step = effect, StepMode
 	}
 	return v
@@ -215,7 +214,8 @@ func (e *Engine) cap(t *target) verdict {
 // answered, the host's policy, and that nobody may be there to answer. unknown
 // says that parts of the query are not known.
 func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
-	grantable := v.effect == Ask && !unknown && host.effect > Ask
+	// What is shown and granted is the line, not where it runs.
+	grantable := v.effect == Ask && !unknown && host.effect > Ask && q.Dir == ""
 	if v.effect == Ask {
 		v = e.answered(q, v, unknown)
 	}

@@ -36,7 +36,6 @@ func (e *Engine) decideLine(q Query) Decision {
 type line struct {
 	parts   []linePart
 	unknown bool // something in it is not known before it runs
-	moved   bool // it changes the directory, so that no relative path is known
 }
 
 // linePart is one thing that a line does: as people see it, and as rules do.
@@ -46,17 +45,18 @@ type linePart struct {
 }
 
 func (l *line) add(shown, tool string, t target) {
-	t.tool, t.holed = tool, holed(t.text)
-	l.unknown = l.unknown || t.holed
+	t.tool = tool
+	l.unknown = l.unknown || t.heads != nil
 	l.parts = append(l.parts, linePart{Query{Tool: tool, Subject: shown}, t})
 }
 
-// read takes a line apart. There is always a part.
+// read takes a line apart. There is always a part: one that is not understood
+// is all hole.
 func (e *Engine) read(q Query) *line {
 	l := &line{}
 	all, err := shell.Analyze(q.Subject)
-	if err != nil || len(all.Commands)+len(all.Redirects) == 0 {
-		l.add(q.Subject, bash, target{text: hole})
+	if err != nil {
+		l.add(q.Subject, bash, anything())
 		return l
 	}
 	for _, c := range all.Commands {
@@ -66,7 +66,7 @@ func (e *Engine) read(q Query) *line {
 		}
 	}
 	if all.Unknown {
-		l.add(q.Subject, bash, target{text: hole})
+		l.add(q.Subject, bash, anything())
 	}
 	for _, r := range all.Redirects {
 		if e.does(ofRedirects) {
@@ -79,36 +79,46 @@ func (e *Engine) read(q Query) *line {
 // command adds a simple command. Its command word may have assignments in front;
 // if it is not known, anything may run.
 func (e *Engine) command(l *line, c shell.Command) {
+	words := e.seen(c.Words)
 	first := 0
-	for first < len(c.Words) && assigns(c.Words[first]) {
+	for first < len(words) && assigns(words[first]) {
 		first++
 	}
-	t := target{text: e.words(c.Words)}
-	shown := display(c.Words)
-	if first == len(c.Words) {
-		l.add(shown, bash, t)
+	if first == len(words) {
+		l.add(c.String(), bash, target{text: joined(words)})
 		return
 	}
-	name := e.words(c.Words[first : first+1])
-	if holed(name) {
-		l.add(shown, bash, target{text: hole})
+	name, known := words[first].Literal()
+	if !known {
+		l.add(c.String(), bash, anything())
 		return
 	}
-	based := ""
+	t := target{text: joined(words)}
+	var based text
 	if base := path.Base(name); base != name && e.does(ofBaseNames) {
-		based = base + e.words(c.Words[first:])[len(name):]
+		based = joined(append([]shell.Word{{{Text: base}}}, words[first+1:]...))
 	}
 	if first == 0 {
 		t.base = based
 	} else {
-		t.bare = [2]string{e.words(c.Words[first:]), based}
+		t.bare = [2]text{joined(words[first:]), based}
 	}
-	switch path.Base(name) {
-	case "cd", "pushd", "popd":
-		l.moved = true
-	}
-	l.add(shown, bash, t)
+	l.add(c.String(), bash, t)
 }
+
+// seen gives words as they are, or for the test without their holes.
+func (e *Engine) seen(words []shell.Word) []shell.Word {
+	if e.does(ofHoles) {
+		return words
+	}
+	out := make([]shell.Word, len(words))
+	for i, w := range words {
+		out[i] = shell.Word{{Text: w.String()}}
+	}
+	return out
+}
+
+func anything() target { return target{text: textOf(hole)} }
 
 // assigns says whether a word in front of a command sets a variable.
 func assigns(w shell.Word) bool {
@@ -123,76 +133,32 @@ func assigns(w shell.Word) bool {
 	return strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, "+=") || strings.HasPrefix(rest, "[")
 }
 
-// words joins words as rules see them. One that is all hole may vanish with the
-// space before it.
-func (e *Engine) words(words []shell.Word) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i > 0 && !(vanishes(w) && e.does(ofHoles)) {
-			b.WriteByte(' ')
-		}
-		for _, p := range w {
-			if p.Hole && e.does(ofHoles) {
-				b.WriteString(hole)
-			} else {
-				b.WriteString(p.Text)
-			}
-		}
-	}
-	return b.String()
-}
-
-func vanishes(w shell.Word) bool {
-	some := false
-	for _, p := range w {
-		if !p.Hole && p.Text != "" {
-			return false
-		}
-		some = some || p.Hole
-	}
-	return some
-}
-
-// display joins words as people see them.
-func display(words []shell.Word) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		for _, p := range w {
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
-}
-
 // redirect adds what reading or writing a file by redirection needs. The path
 // is taken as it is written: what links make of it is for the sandbox.
 func (e *Engine) redirect(l *line, r shell.Redirect, dir string) {
-	tool, shown := "read", display([]shell.Word{r.Path})
+	tool, shown := "read", r.Path.String()
 	if r.Write {
 		tool = "write"
 	}
-	name := e.words([]shell.Word{r.Path})
+	name := joined(e.seen([]shell.Word{r.Path})).s
 	switch name {
 	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
 		return
 	}
-	subject, real := e.place(name, dir, l.moved)
-	l.add(shown, tool, target{text: subject})
+	subject, real := e.place(name, dir)
+	l.add(shown, tool, target{text: textOf(subject)})
 	if !inside(subject) {
-		l.add(shown, ExternalDirectory, target{text: subject})
+		l.add(shown, ExternalDirectory, target{text: textOf(subject)})
 	}
 	if r.Write && (holed(subject) || DefaultProtected().Has(real, subject)) {
-		l.add(shown, Protected, target{text: subject})
+		l.add(shown, Protected, target{text: textOf(subject)})
 	}
 }
 
 // place gives a path of a redirection as rules see it, and in full if that is
 // known. Of a path with holes only the end of its last name is sure.
-func (e *Engine) place(name, dir string, moved bool) (subject, real string) {
-	if holed(name) || moved && !filepath.IsAbs(name) {
+func (e *Engine) place(name, dir string) (subject, real string) {
+	if holed(name) {
 		tail := name[strings.LastIndexAny(name, "/"+hole)+1:]
 		if strings.Trim(tail, ".") == "" {
 			tail = ""

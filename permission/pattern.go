@@ -2,6 +2,7 @@ package permission
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -124,29 +125,37 @@ func suffix(part, s string) bool {
 	return prefix(part, s[start:]) == len(s)-start
 }
 
-// MayMatch says whether the pattern could stand for the whole of s with some
-// text in its holes. It is sure when it denies that.
-func (p Pattern) MayMatch(s string) bool {
-	first, last := strings.Index(s, hole), strings.LastIndex(s, hole)
-	switch {
-	case first < 0 || len(p.parts) == 0:
-		return p.Match(s)
-	case len(p.parts) > 1:
-		// Between the first and the last star, and between the holes, there is
-		// room for anything.
-		_, ok := agree(p.parts[0], s[:first])
-		return ok && agreeBack(p.parts[len(p.parts)-1], s[last+1:])
+// mayMatch says whether the pattern could stand for the whole of a text with
+// something in its holes. It is sure when it denies that.
+func (p Pattern) mayMatch(t *text) bool {
+	if len(p.parts) == 0 || t.whole && p.Match(t.full) {
+		return len(p.parts) > 0
 	}
-	rest, ok := agree(p.parts[0], s[:first])
-	if !ok || strings.Contains(rest, "?") {
-		return ok && agreeBack(rest, s[last+1:])
-	}
-	for known := range strings.SplitSeq(s[first:last+1], hole) {
-		if _, rest, ok = strings.Cut(rest, known); !ok {
-			return false
+	first, last := p.parts[0], p.parts[len(p.parts)-1]
+	for _, head := range t.heads {
+		rest, ok := agree(first, head)
+		if len(p.parts) > 1 {
+			rest = last // between a star and a hole there is room for anything
+		}
+		fits := func(tail string) bool {
+			return agreeBack(rest, tail) && (len(p.parts) > 1 || runes(head)+runes(tail) <= runes(first))
+		}
+		if ok && slices.ContainsFunc(t.tails, fits) {
+			return true
 		}
 	}
-	return strings.HasSuffix(rest, s[last+1:])
+	return false
+}
+
+// runes counts the characters that are whole: a hole may hold the rest of one.
+func runes(s string) int {
+	n := 0
+	for i, r := range s {
+		if r != utf8.RuneError || strings.HasPrefix(s[i:], string(utf8.RuneError)) {
+			n++
+		}
+	}
+	return n
 }
 
 // agree says whether a part and a text begin alike, as far as both go, and

@@ -127,7 +127,7 @@ func TestPatternTime(t *testing.T) {
 			t.Errorf("%.20q… matches", pattern)
 		}
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 	t.Log(time.Since(start))

@@ -3,7 +3,6 @@ package permission
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // ruleset is a list of rules, kept apart by tool: for each tool that a rule
@@ -137,23 +136,17 @@ func (s *ruleset) offers(tool string, otherwise bool) bool {
 	return otherwise
 }
 
-// hole stands in a subject for text that is not known. No name, path or command
-// can hold it.
-const hole = "\x00"
-
-func holed(s string) bool { return strings.Contains(s, hole) }
-
 // target is a subject as rules are held against it.
 type target struct {
-	tool, text string
-	holed      bool     // text has holes
-	url        *address // of webfetch
+	tool string
+	text
+	url *address // of webfetch
 	// base is the text with the command's base name. Denials and questions match
 	// it too; empty: it is the same.
-	base string
+	base text
 	// bare are texts without the assignments in front. A denial or question
 	// that matches one of them counts beside what matches the text.
-	bare [2]string
+	bare [2]text
 }
 
 // matched says for which fillings of a target's holes a rule matches.
@@ -169,26 +162,26 @@ func (c *compiled) match(t *target) matched {
 	if t.url != nil {
 		return c.matchURL(t)
 	}
-	m := c.matchText(t.text, t.holed)
+	m := c.matchText(&t.text)
 	if c.effect == Allow || m == always {
 		return m
 	}
-	if t.base != "" {
-		m = max(m, c.matchText(t.base, t.holed))
+	if t.base.s != "" {
+		m = max(m, c.matchText(&t.base))
 	}
-	for _, bare := range t.bare {
-		if m == never && bare != "" && c.matchText(bare, t.holed) != never {
+	for i := range t.bare {
+		if bare := &t.bare[i]; m == never && bare.s != "" && c.matchText(bare) != never {
 			m = maybe
 		}
 	}
 	return m
 }
 
-func (c *compiled) matchText(text string, holed bool) matched {
+func (c *compiled) matchText(t *text) matched {
 	switch {
-	case c.subject.Match(text):
+	case c.subject.Match(t.s):
 		return always
-	case holed && c.effect != Allow && c.subject.MayMatch(text):
+	case t.heads != nil && c.effect != Allow && c.subject.mayMatch(t):
 		return maybe
 	}
 	return never

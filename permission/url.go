@@ -102,7 +102,7 @@ func (c *compiled) matchURL(t *target) matched {
 			hit = p.path.Match(a.path) || p.path.Match(a.plain)
 		}
 	}
-	if hit || c.effect != Allow && (c.subject.Match(a.text) || c.subject.Match(t.text)) {
+	if hit || c.effect != Allow && (c.subject.Match(a.text) || c.subject.Match(t.s)) {
 		return always
 	}
 	return never

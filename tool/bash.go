@@ -85,7 +85,11 @@ type bashPlan struct {
 }
 
 func (p *bashPlan) Needs() []permission.Query {
-	q := []permission.Query{{Tool: "bash", Subject: p.command}}
+	line := permission.Query{Tool: "bash", Subject: p.command}
+	if p.subject != "." {
+		line.Dir = p.subject
+	}
+	q := []permission.Query{line}
 	if p.outside {
 		q = append(q, permission.Query{Tool: permission.ExternalDirectory, Subject: p.subject})
 	}

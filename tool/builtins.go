@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/permission"
 )
 
 // Env is what the built-in tools work in.
@@ -85,20 +86,20 @@ func newWorkspace(env Env) (*workspace, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("workspace %s is not a directory", root)
 	}
-	w := &workspace{root: root, protected: protected(), ledger: env.Ledger}
+	w := &workspace{root: root, protected: permission.DefaultProtected(), ledger: env.Ledger}
 	if env.StateDir != "" {
 		state, err := realDir(env.StateDir)
 		if err != nil {
 			return nil, fmt.Errorf("state directory: %w", err)
 		}
-		w.state = fold(state)
+		w.state = permission.Fold(state)
 	}
 	for _, p := range env.Protected {
 		if filepath.IsAbs(p) {
 			if real, err := realDir(p); err == nil {
 				p = real
 			}
-			if p = fold(filepath.Clean(p)); within(root, p) {
+			if p = permission.Fold(filepath.Clean(p)); permission.Within(root, p) {
 				continue
 			}
 		}

@@ -302,7 +302,7 @@ func (p *readPlan) list() (Result, error) {
 	for _, name := range names {
 		st, err := p.dir.Lstat(name)
 		switch {
-		case err != nil || p.tool.state != "" && within(p.Path+"/"+name, p.tool.state):
+		case err != nil || p.tool.state != "" && permission.Within(p.Path+"/"+name, p.tool.state):
 			continue
 		case st.Mode.IsDir():
 			name += "/"

@@ -171,7 +171,7 @@ func (s *search) walk(dir *pinned.Dir, rel string, names []string, patterns []gi
 
 func (s *search) enter(parent *pinned.Dir, rel string, names []string, patterns []gitignore.Pattern, depth int) error {
 	switch {
-	case s.state != "" && within(s.root.Path+"/"+rel, s.state):
+	case s.state != "" && permission.Within(s.root.Path+"/"+rel, s.state):
 		return nil
 	case depth > maxDepth:
 		s.cut = true

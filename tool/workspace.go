@@ -2,13 +2,8 @@ package tool
 
 import (
 	"fmt"
-	"path"
 	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool/internal/pinned"
@@ -16,9 +11,9 @@ import (
 
 // workspace is what the file tools share. It is immutable but for the ledger.
 type workspace struct {
-	root      string   // real path
-	state     string   // real path, folded
-	protected []string // patterns, and folded real paths
+	root      string // real path
+	state     string // real path, folded
+	protected permission.ProtectedFiles
 	ledger    *Ledger
 }
 
@@ -37,17 +32,6 @@ func (e *StateDirError) Error() string {
 	return e.Path + " is in roster's own state directory, which no tool may use"
 }
 
-// protected lists the files that say what agents are and may do, relative to
-// the workspace. A pattern without a slash holds at any depth.
-func protected() []string {
-	return []string{
-		"roster.yaml", ".mcp.json", "agents.md", "claude.md", "gemini.md", "opencode.json", "opencode.jsonc",
-		"**/.git/**", "**/.git", "**/.opencode/**", "**/.claude/**", "**/.gemini/**", "**/.codex/**",
-		"profiles/**", "rig/profiles/**", "*-rig/profiles/**", "agent/**", "agents/**", "skills/**",
-		"*.agent.md", "*.chatmode.md", "system_prompt.txt", "subagent_system_prompt.txt", "persona.txt", "**/tools/enabled.json",
-	}
-}
-
 // open resolves a path of a call. The target must be closed.
 func (w *workspace) open(name string) (*target, error) {
 	if !filepath.IsAbs(name) {
@@ -57,33 +41,12 @@ func (w *workspace) open(name string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.state != "" && within(place.Path, w.state) {
+	if w.state != "" && permission.Within(place.Path, w.state) {
 		place.Close()
 		return nil, &StateDirError{place.Path}
 	}
 	subject, outside := w.subject(place.Path)
 	return &target{place, subject, outside}, nil
-}
-
-// within says whether path is dir, which is folded, or below it.
-func within(path, dir string) bool {
-	rest, ok := strings.CutPrefix(fold(path), dir)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
-// fold takes letters that file systems may take for the same, such as S, s and
-// ſ, to one of them: this only ever refuses more.
-func fold(s string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf {
-			return r
-		}
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, s))
 }
 
 // subject is a real path as rules see it.
@@ -111,30 +74,10 @@ func reads(tool, subject string, outside bool) []permission.Query {
 // writes is what writing a file needs.
 func (w *workspace) writes(tool string, t *target) []permission.Query {
 	q := reads(tool, t.subject, t.outside)
-	if w.isProtected(t) {
+	if w.protected.Has(t.Path, t.subject) {
 		q = append(q, permission.Query{Tool: permission.Protected, Subject: t.subject})
 	}
 	return q
-}
-
-func (w *workspace) isProtected(t *target) bool {
-	subject := fold(strings.TrimPrefix(t.subject, "/"))
-	for _, p := range w.protected {
-		name := subject
-		switch {
-		case filepath.IsAbs(p):
-			if within(t.Path, p) {
-				return true
-			}
-			continue
-		case !strings.Contains(p, "/"):
-			name = path.Base(subject)
-		}
-		if ok, err := doublestar.Match(p, name); ok || err != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // realDir resolves a directory that may not exist yet.

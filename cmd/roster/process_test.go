@@ -29,7 +29,7 @@ type workspace struct {
 func newWorkspace(t testing.TB) *workspace {
 	w := &workspace{t: t, dir: t.TempDir(), provider: newProvider(t)}
 	w.write("roster.yaml", "providers:\n  fake: {api: openai-chat, base-url: "+w.provider.URL+"/v1}\n")
-	w.write("profiles/worker.md", "---\ndescription: Works.\ntools: [bash]\npermission: {bash: allow}\n---\nWork.\n")
+	w.write("profiles/worker.md", "---\ndescription: Works.\ntools: [bash]\npermission: {bash: allow, write: allow}\n---\nWork.\n")
 	return w
 }
 
