@@ -38,17 +38,18 @@ func (a *App) EditProfile(ctx context.Context, e host.Edit) (*profile.Profile, e
 	return a.catalog.Set(ctx, e.Name, e.Keys, catalog.SaveOptions{Dialect: e.Dialect, IfAbsent: e.New, IfMatch: e.Revision})
 }
 
-// ProfileHistory lists the versions of a profile, the newest first.
-func (a *App) ProfileHistory(ctx context.Context, name string) ([]view.Version, error) {
-	all, err := a.catalog.History(ctx, name)
+// ProfileHistory lists the versions of a profile, the newest first, and what of
+// them could not be read.
+func (a *App) ProfileHistory(ctx context.Context, name string) ([]view.Version, []profile.Diagnostic, error) {
+	all, ds, err := a.catalog.History(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := make([]view.Version, len(all))
 	for i, v := range all {
 		out[i] = view.Version{Revision: v.Revision, Time: v.Time, Author: v.Author, Message: v.Message, Source: v.Source, Current: v.Current}
 	}
-	return out, nil
+	return out, ds, nil
 }
 
 // CheckText says what the catalog would make of a file with this text at a path

@@ -17,10 +17,15 @@ import (
 	"github.com/rosterrun/roster/internal/gitlog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
+	"github.com/rosterrun/roster/source"
 )
 
-// maxVersions bounds a history.
-const maxVersions = 100
+// Bounds of a history.
+const (
+	maxVersions = 100
+	maxTexts    = 64 << 20 // bytes of all versions in git
+	gitTime     = 10 * time.Second
+)
 
 // shortest is the shortest start of a revision that stands for it.
 const shortest = 4
@@ -50,11 +55,15 @@ type Version struct {
 type VersionError struct {
 	Name, Revision string
 	Several        bool
+	Missing        string // what of the history could not be read
 }
 
 func (e *VersionError) Error() string {
 	if e.Several {
 		return fmt.Sprintf("profile %s has several revisions that start with %q: write more of it", e.Name, e.Revision)
+	}
+	if e.Missing != "" {
+		return fmt.Sprintf("profile %s has no revision %q that can be read: %s", e.Name, e.Revision, e.Missing)
 	}
 	return fmt.Sprintf("profile %s has no revision %q: see its history", e.Name, e.Revision)
 }
@@ -65,14 +74,16 @@ func (e *VersionError) Unwrap() error { return profile.RevisionNotFound }
 // History lists the versions of a profile's file, the newest first, at most 100:
 // the commits that changed it, if a git repository has it, and what was kept by
 // saves that is not in a commit. Renames are not followed. It also has a profile
-// that was deleted, and one that does not load.
-func (c *Catalog) History(ctx context.Context, name string) ([]Version, error) {
+// that was deleted, and one that does not load. What cannot be read, such as a
+// damaged repository, is left out and among the diagnostics.
+func (c *Catalog) History(ctx context.Context, name string) ([]Version, []profile.Diagnostic, error) {
 	t, err := c.past(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.root.Close()
-	return c.versions(ctx, t)
+	all, err := c.versions(ctx, t)
+	return all.versions, all.diags, err
 }
 
 // past locates a profile or, if there is none, where it was.
@@ -111,20 +122,35 @@ func within(dir, file string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-func (c *Catalog) versions(ctx context.Context, t *target) ([]Version, error) {
-	commits, err := t.commits(ctx)
-	if err != nil {
-		return nil, ioError(t.shown, fmt.Errorf("its history in git cannot be read: %w", err))
+// history is what is known of a profile's files.
+type history struct {
+	name, file string
+	versions   []Version
+	diags      []profile.Diagnostic // of what could not be read
+}
+
+// lacks says that a part of the history could not be read.
+func (h *history) lacks(what string, err error) {
+	if load := (*profile.LoadError)(nil); errors.As(err, &load) {
+		err = load.Err // without a path outside of the workspace
+	}
+	h.diags = append(h.diags, profile.Diagnose(profile.CodeHistory, source.Origin{File: h.file}, "",
+		fmt.Sprintf("%s: %v", what, bare(err)), "what else is known of it is listed"))
+}
+
+func (c *Catalog) versions(ctx context.Context, t *target) (history, error) {
+	h := history{name: t.name, file: t.shown}
+	if err := h.fromGit(ctx, t); err != nil {
+		return history{}, err
+	}
+	known := map[string]bool{}
+	for _, v := range h.versions {
+		known[revisionOf(v.parts)] = true
 	}
 	saved, err := c.kept.list(t.name)
 	if err != nil {
-		return nil, err
+		h.lacks("what roster kept cannot be read", err)
 	}
-	known := map[string]bool{}
-	for _, v := range commits {
-		known[revisionOf(v.parts)] = true
-	}
-	out := commits
 	for _, v := range slices.Backward(saved) {
 		if known[v.Revision] {
 			continue
@@ -132,16 +158,18 @@ func (c *Catalog) versions(ctx context.Context, t *target) ([]Version, error) {
 		known[v.Revision] = true
 		parts, err := c.kept.read(t.name, v)
 		if err != nil {
-			return nil, err
+			h.lacks("revision "+v.Revision+", which roster kept, cannot be read", err)
+			continue
 		}
-		older := slices.IndexFunc(out, func(o Version) bool { return o.Time.Before(v.Time) })
+		older := slices.IndexFunc(h.versions, func(o Version) bool { return o.Time.Before(v.Time) })
 		if older < 0 {
-			older = len(out)
+			older = len(h.versions)
 		}
-		out = slices.Insert(out, older, Version{Revision: v.Revision, Time: v.Time, Message: v.Message, Source: FromSaves, parts: parts})
+		h.versions = slices.Insert(h.versions, older, Version{Revision: v.Revision, Time: v.Time, Message: v.Message, Source: FromSaves, parts: parts})
 	}
-	out = t.withCurrent(out)
-	return out[:min(len(out), maxVersions)], nil
+	h.versions = t.withCurrent(h.versions)
+	h.versions = h.versions[:min(len(h.versions), maxVersions)]
+	return h, nil
 }
 
 // withCurrent marks the version that the files hold, or leads with it.
@@ -160,16 +188,29 @@ func (t *target) withCurrent(all []Version) []Version {
 	return append([]Version{v}, all...)
 }
 
-// commits lists the versions in git.
-func (t *target) commits(ctx context.Context) ([]Version, error) {
+// fromGit adds the versions in git. What cannot be read is noted; an error is
+// that of the caller's context.
+func (h *history) fromGit(ctx context.Context, t *target) error {
 	repo, err := gitlog.Open(filepath.Dir(t.path(t.base)))
 	if errors.Is(err, gitlog.ErrNone) {
-		return nil, nil
+		return nil
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer repo.Close()
+		limited, cancel := context.WithTimeoutCause(ctx, gitTime, fmt.Errorf("it takes more than %s", gitTime))
+		defer cancel()
+		if err = h.commits(limited, t, repo); errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(limited)
+		}
 	}
-	defer repo.Close()
+	if err != nil && ctx.Err() == nil {
+		h.lacks("its history in git cannot be read, or not all of it", err)
+	}
+	return ctx.Err()
+}
+
+// commits adds the versions that a repository has.
+func (h *history) commits(ctx context.Context, t *target, repo *gitlog.Repo) error {
 	names := t.names()
 	if main, required, _ := dialect.DirectoryParts(); t.base == main {
 		for _, name := range required {
@@ -182,25 +223,33 @@ func (t *target) commits(ctx context.Context) ([]Version, error) {
 	for i, name := range names {
 		rel, ok := within(repo.Top, t.path(name))
 		if !ok {
-			return nil, nil
+			return nil
 		}
 		paths[i] = rel
 	}
 	log, err := repo.Log(ctx, paths, maxVersions)
-	if err != nil {
-		return nil, err
-	}
-	var out []Version
+	left := maxTexts
 	for _, commit := range log {
-		v := Version{Revision: commit.Hash, Time: commit.Time.UTC(), Author: commit.Author, Message: commit.Subject, Source: FromGit}
-		if v.parts, err = t.inCommit(repo, commit.Hash, names, paths); err != nil {
-			return nil, err
+		v := Version{Revision: commit.Hash, Time: commit.Time, Author: commit.Author, Message: commit.Subject, Source: FromGit}
+		var failed error
+		if v.parts, failed = t.inCommit(repo, commit.Hash, names, paths); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		for _, p := range v.parts {
+			left -= len(p.Data)
+		}
+		if left < 0 {
+			return fmt.Errorf("its versions have more than %d bytes: older ones are left out", maxTexts)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if len(v.parts) > 0 {
-			out = append(out, v)
+			h.versions = append(h.versions, v)
 		}
 	}
-	return out, nil
+	return err
 }
 
 // inCommit reads the files as they are in a commit; none if the main one is not
@@ -229,18 +278,23 @@ func (t *target) inCommit(repo *gitlog.Repo, hash string, names, paths []string)
 // their paths from its folder. revision may be the start of one, of at least
 // four characters.
 func (c *Catalog) Version(ctx context.Context, name, revision string) ([]dialect.Part, error) {
-	all, err := c.History(ctx, name)
+	t, err := c.past(name)
 	if err != nil {
 		return nil, err
 	}
-	v, err := find(all, name, revision)
+	defer t.root.Close()
+	all, err := c.versions(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	v, err := all.find(revision)
 	return v.parts, err
 }
 
 // find finds the version that a revision, or its start, stands for.
-func find(all []Version, name, revision string) (Version, error) {
+func (h *history) find(revision string) (Version, error) {
 	var got []Version
-	for _, v := range all {
+	for _, v := range h.versions {
 		if v.Revision == revision {
 			return v, nil
 		}
@@ -248,24 +302,34 @@ func find(all []Version, name, revision string) (Version, error) {
 			got = append(got, v)
 		}
 	}
-	if len(got) != 1 {
-		return Version{}, &VersionError{Name: name, Revision: revision, Several: len(got) > 1}
+	if len(got) == 1 {
+		return got[0], nil
 	}
-	return got[0], nil
+	e := &VersionError{Name: h.name, Revision: revision, Several: len(got) > 1}
+	if len(h.diags) > 0 {
+		e.Missing = h.diags[0].Message
+	}
+	return Version{}, e
 }
 
 // Diff says what changed from one version of a profile to another, as a unified
 // diff. An empty to is what the file holds; an empty from is the version before
 // to.
 func (c *Catalog) Diff(ctx context.Context, name, from, to string) (string, error) {
-	all, err := c.History(ctx, name)
+	t, err := c.past(name)
 	if err != nil {
 		return "", err
 	}
+	defer t.root.Close()
+	h, err := c.versions(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	all := h.versions
 	var old, now Version
 	i := slices.IndexFunc(all, func(v Version) bool { return v.Current })
 	if to != "" {
-		if now, err = find(all, name, to); err != nil {
+		if now, err = h.find(to); err != nil {
 			return "", err
 		}
 		i = slices.IndexFunc(all, func(v Version) bool { return v.Revision == now.Revision })
@@ -274,7 +338,7 @@ func (c *Catalog) Diff(ctx context.Context, name, from, to string) (string, erro
 	}
 	switch {
 	case from != "":
-		if old, err = find(all, name, from); err != nil {
+		if old, err = h.find(from); err != nil {
 			return "", err
 		}
 	case i+1 < len(all):
@@ -340,7 +404,7 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string) 
 		if err != nil {
 			return err
 		}
-		v, err := find(all, name, revision)
+		v, err := all.find(revision)
 		if err != nil {
 			return err
 		}

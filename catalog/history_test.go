@@ -16,9 +16,9 @@ import (
 
 func history(t *testing.T, c *catalog.Catalog, name string) []catalog.Version {
 	t.Helper()
-	all, err := c.History(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
+	all, ds, err := c.History(t.Context(), name)
+	if err != nil || len(ds) > 0 {
+		t.Fatal(err, ds)
 	}
 	return all
 }
@@ -102,7 +102,7 @@ func TestHistoryOfSaves(t *testing.T) {
 func TestHistoryOfWhatIsGone(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	c := writable(dir, "", state)
-	if _, err := c.History(t.Context(), "a"); !errors.Is(err, profile.ProfileNotFound) {
+	if _, _, err := c.History(t.Context(), "a"); !errors.Is(err, profile.ProfileNotFound) {
 		t.Errorf("of a profile that never was: %v", err)
 	}
 	save(t, c, "a", "one")
@@ -244,5 +244,56 @@ func TestRollbackKeepsLineEnds(t *testing.T) {
 	}
 	if got := contents(t, filepath.Join(dir, "profiles/a.md")); got != strings.ReplaceAll(text("name: a\n"), "\n", "\r\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestHistoryThatCannotBeRead has the rest of a history, and a rollback to it,
+// while a part of it is damaged.
+func TestHistoryThatCannotBeRead(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	put(t, dir, "profiles/a.md", text("name: a\n"))
+	c := writable(dir, "", state)
+	save(t, c, "a", "one")
+	save(t, c, "a", "two")
+	first := history(t, c, "a")[2].Revision
+	for _, tt := range []struct {
+		name   string
+		damage func()
+		want   string
+	}{
+		{"no repository that git made", func() { put(t, dir, ".git/HEAD", "nothing") }, "its history in git cannot be read, or not all of it: HEAD names no commit"},
+		{"objects that are gone", func() { put(t, dir, ".git/HEAD", strings.Repeat("a", 40)) }, "its history in git cannot be read, or not all of it: the commit is not there: " + strings.Repeat("a", 40)},
+	} {
+		tt.damage()
+		all, ds, err := c.History(t.Context(), "a")
+		if got, want := told(all), "saves:saved* saves:saved saves:found"; err != nil || got != want {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+		if len(ds) != 1 || ds[0].Code != profile.CodeHistory || ds[0].Message != tt.want || ds[0].File != "profiles/a.md" {
+			t.Errorf("%s: %v", tt.name, ds)
+		}
+	}
+	_, err := c.Version(t.Context(), "a", "ffffffff")
+	if !errors.Is(err, profile.RevisionNotFound) || !strings.Contains(err.Error(), "HEAD") && !strings.Contains(err.Error(), "the commit is not there") {
+		t.Errorf("a version that may be in git: %v", err)
+	}
+	if _, err := c.Rollback(t.Context(), "a", first, ""); err != nil {
+		t.Errorf("rollback: %v", err)
+	}
+
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	texts, err := filepath.Glob(filepath.Join(state, "*", strings.Repeat("?", 64)))
+	if err != nil || len(texts) != 3 {
+		t.Fatal(texts, err)
+	}
+	put(t, filepath.Dir(texts[0]), filepath.Base(texts[0]), "another text")
+	all, ds, err := c.History(t.Context(), "a")
+	if err != nil || len(ds) != 1 || !strings.HasSuffix(ds[0].Message, "cannot be read: IO: it is not what was kept") {
+		t.Errorf("a text that is damaged: %v, %v", ds, err)
+	}
+	if len(all) < 2 {
+		t.Errorf("%q", told(all))
 	}
 }

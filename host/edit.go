@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -123,14 +124,20 @@ func (h *Host) deleteProfile(w *response, r *http.Request) error {
 	return nil
 }
 
+// HeaderNote says, in quotes, what of a history could not be read.
+const HeaderNote = "X-Roster-Note"
+
 func (h *Host) profileHistory(w *response, r *http.Request) error {
 	name, err := profileName(r)
 	if err != nil {
 		return err
 	}
-	all, err := h.deps.History(r.Context(), name)
+	all, ds, err := h.deps.History(r.Context(), name)
 	if err != nil {
 		return h.editError(name, err)
+	}
+	for i := range ds {
+		w.Header().Add(HeaderNote, strconv.QuoteToASCII(ds[i].Message))
 	}
 	return writeTagged(w, r, all)
 }

@@ -26,6 +26,9 @@ func (s *site) file(name string) string {
 
 func (s *site) write(name, text string) {
 	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.app.Dir(), name)), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(s.app.Dir(), name), []byte(text), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
@@ -211,6 +214,10 @@ func TestHistoryAndRollback(t *testing.T) {
 	s.get("/profiles/echo/history").into(t, &all)
 	if len(all) != 2 || !all[0].Current || all[1].Current || all[1].Source != "saves" {
 		t.Fatalf("%+v", all)
+	}
+	s.write(".git/HEAD", "nothing")
+	if got := s.get("/profiles/echo/history"); got.status != 200 || got.header.Get(host.HeaderNote) != `"its history in git cannot be read, or not all of it: HEAD names no commit"` {
+		t.Errorf("%d %v", got.status, got.header)
 	}
 	back := fmt.Sprintf(`{"revision":%q}`, all[1].Revision)
 	s.do("POST", "/profiles/echo/rollback", back, "If-Match", `"x"`).wantError(t, 412, "RevisionMismatch")

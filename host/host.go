@@ -33,8 +33,9 @@ type Deps struct {
 	Delete func(ctx context.Context, name, revision string) error
 	// Prompt gives the head of the requests of a profile's runs.
 	Prompt func(ctx context.Context, name string) (view.Prompt, error)
-	// History lists the versions of a profile, the newest first.
-	History func(ctx context.Context, name string) ([]view.Version, error)
+	// History lists the versions of a profile, the newest first, and what of them
+	// could not be read.
+	History func(ctx context.Context, name string) ([]view.Version, []profile.Diagnostic, error)
 	// Rollback makes an earlier version of a profile the current one, if the
 	// profile has the revision ifMatch; empty: any.
 	Rollback func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error)

@@ -80,6 +80,8 @@ const (
 
 	CodeByHand     = "P176"
 	CodeCannotHold = "P177"
+
+	CodeHistory = "P180"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -154,6 +156,7 @@ var codes = [...]Code{
 	{CodeAddsToAll, "", SeverityNote, "A list is to be added to what parents list, and the profile extends none."},
 	{CodeByHand, InvalidFormat, SeverityError, "The file cannot be changed in place without touching what did not change; it is edited by hand."},
 	{CodeCannotHold, SchemaValidation, SeverityError, "A profile is to be saved with a field that its dialect cannot hold."},
+	{CodeHistory, "", SeverityWarning, "A part of a profile's history cannot be read, such as a damaged git repository; the rest is listed."},
 }
 
 // Codes lists every code in order.

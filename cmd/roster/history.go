@@ -59,7 +59,8 @@ func (c *cli) profileCommand() *cobra.Command {
 		Use:   "history NAME",
 		Short: "List the versions of a profile's file",
 		Long: `Lists the versions of a profile's file, the newest first: the commits that changed
-it, where there is a git repository, and what roster itself replaced.`,
+it, where there is a git repository, and what roster itself replaced. What cannot
+be read of them, such as a damaged repository, is said on standard error.`,
 		Args:              exactly("NAME"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.history(cmd.Context(), args[0]) },
 		ValidArgsFunction: c.completeProfiles,
@@ -92,9 +93,12 @@ func (c *cli) history(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	versions, err := app.Catalog().History(ctx, name)
+	versions, ds, err := app.Catalog().History(ctx, name)
 	if err != nil {
 		return err
+	}
+	for i := range ds {
+		render.Diagnostic(c.stderr, c.style(c.stderr), &ds[i], nil)
 	}
 	if c.json {
 		if versions == nil {

@@ -1,95 +1,57 @@
 package gitlog
 
 import (
-	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-
-	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-billy/v5/osfs"
 )
 
+// Bounds of what is read of a repository, which somebody else may have made.
 const (
-	maxObject = 16 << 20  // bytes of a commit, a tree or a loose object
-	maxIndex  = 256 << 20 // of a pack's index, which is read as a whole
-	maxFile   = 64 << 20  // of any other file, but a pack
+	maxObject = 16 << 20  // bytes of an object, and of each that it is built on
+	maxSpent  = 128 << 20 // bytes that are unpacked for one object
+	maxChain  = 4095      // objects that one is built on; git makes no more
+	maxPacks  = 500
+	maxShared = 16       // repositories whose objects this one has too
+	maxRefs   = 64 << 20 // bytes of the list of references
+	maxSmall  = 4096     // bytes of a file that names a folder or a commit
 )
 
-// plainFiles are those of a repository that somebody else may have made: a file is
-// opened only when it is regular, and no larger than what is read of it.
-type plainFiles struct {
-	billy.Filesystem
-	shared bool // they are another repository's, whose objects this one has too
-}
-
-func filesOf(dir string) billy.Filesystem { return plainFiles{osfs.New(dir), false} }
-
-// Chroot gives the files of a repository that this one shares objects with. It
-// cannot name a third: two that name each other would have no end.
-func (p plainFiles) Chroot(path string) (billy.Filesystem, error) {
-	below, err := p.Filesystem.Chroot(path)
-	return plainFiles{below, true}, err
-}
-
-// Open opens a file for reading. It does not wait for the other end of a pipe.
-func (p plainFiles) Open(name string) (billy.File, error) {
-	slashes := filepath.ToSlash(name)
-	if p.shared && strings.HasSuffix(slashes, "info/alternates") {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+// openRegular opens a regular file. It does not wait for the other end of a pipe.
+// Errors name the file without its folder: they are shown to others.
+func openRegular(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(file), pe.Err)
 	}
-	info, err := p.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", filepath.Base(file))
 	}
-	if most := limitOf(slashes); info.Size() > most {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", name, info.Size(), most)
-	}
-	f, err := p.OpenFile(name, syscall.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err == nil && isLoose(slashes) {
-		if err = inflates(f); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return f, err
-}
-
-func limitOf(name string) int64 {
-	switch {
-	case strings.HasSuffix(name, ".pack"):
-		return 1 << 62
-	case strings.HasSuffix(name, ".idx"):
-		return maxIndex
-	}
-	return maxFile
-}
-
-// isLoose knows an object that is a file of its own: objects/12/3456….
-func isLoose(name string) bool {
-	dir, file := filepath.Split(name)
-	dir, folder := filepath.Split(filepath.Clean(dir))
-	return len(folder) == 2 && len(file) >= 38 && filepath.Base(dir) == "objects"
-}
-
-// inflates says whether an object is not larger than it may be: a small file
-// can stand for much.
-func inflates(f billy.File) error {
-	r, err := zlib.NewReader(f)
 	if err != nil {
-		return err
+		f.Close()
+		return nil, err
 	}
-	defer r.Close()
-	const header = 32
-	if n, _ := io.CopyN(io.Discard, r, maxObject+header+1); n > maxObject+header {
-		return fmt.Errorf("the object has more than %d bytes", maxObject)
+	return f, nil
+}
+
+// readFile reads a file that has at most so many bytes.
+func readFile(file string, most int64) ([]byte, error) {
+	f, err := openRegular(file)
+	if err != nil {
+		return nil, err
 	}
-	_, err = f.Seek(0, io.SeekStart)
-	return err
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", filepath.Base(file), most)
+	}
+	return data, err
 }

@@ -8,36 +8,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/plumbing/storer"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
 const (
-	cacheSize   = 16 * cache.MiByte
-	maxLink     = 4096 // bytes of a file that names a folder
-	maxSubject  = 200  // characters of a message
+	maxSubject  = 200 // characters of a message
 	maxExamined = 50_000
 )
 
 // Repo is an opened repository. It is not safe for concurrent use.
 type Repo struct {
 	// Top is the folder whose history it has.
-	Top   string
-	store *filesystem.Storage
+	Top         string
+	git, common string // folders of its data: the working tree's own, and all others'
+	objects     *objects
 }
 
 // Commit is one version of the files.
@@ -94,19 +83,7 @@ func gitDir(top string) (string, error) {
 
 // link reads a file that names a folder, after a word.
 func link(file, word string) (string, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", file)
-	}
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLink))
+	data, err := readFile(file, maxSmall)
 	if err != nil {
 		return "", err
 	}
@@ -121,95 +98,83 @@ func link(file, word string) (string, error) {
 }
 
 func open(top, git string) (*Repo, error) {
-	data := filesOf(git)
 	common, err := link(filepath.Join(git, "commondir"), "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if common != "" {
-		data = dotgit.NewRepositoryFilesystem(data, filesOf(common))
+	if common == "" {
+		common = git
 	}
-	objects := cache.NewObjectLRU(cacheSize)
-	return &Repo{top, filesystem.NewStorageWithOptions(data, objects, filesystem.Options{
-		KeepDescriptors: true, AlternatesFS: filesOf("/"),
-	})}, nil
+	all, err := openObjects(filepath.Join(common, "objects"))
+	if err != nil {
+		return nil, err
+	}
+	return &Repo{top, git, common, all}, nil
 }
 
 // Close closes the files of the repository.
-func (r *Repo) Close() error { return r.store.Close() }
+func (r *Repo) Close() error { return r.objects.close() }
+
+// ErrLong says that a history has more commits than are looked at.
+var ErrLong = fmt.Errorf("it has more than %d commits", maxExamined)
 
 // Log lists the commits that changed one of the files, the newest first, at
 // most limit of them: those in which a file is not what it is in a parent. Paths
 // have slashes and start at Top. A commit in which none of the files exists is
-// left out. It looks at 50,000 commits at most.
+// left out. It looks at 50,000 commits at most. What was found before an error is
+// given with it.
 func (r *Repo) Log(ctx context.Context, paths []string, limit int) ([]Commit, error) {
-	head, err := storer.ResolveReference(r.store, plumbing.HEAD)
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, nil // no commit yet
-	}
-	if err != nil {
+	head, ok, err := r.head()
+	if err != nil || !ok {
 		return nil, err
 	}
-	w := &walk{repo: r, paths: paths, seen: map[plumbing.Hash]bool{}}
-	if err := w.push(head.Hash()); err != nil {
+	w := &walk{repo: r, paths: paths, seen: map[hash]bool{}}
+	if err := w.push(ctx, head); err != nil {
 		return nil, err
 	}
 	var out []Commit
-	for n := 0; len(w.queue) > 0 && len(out) < limit && n < maxExamined; n++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	for len(w.queue) > 0 && len(out) < limit {
 		at := heap.Pop(&w.queue).(step)
-		changed, err := w.parents(at)
+		changed, err := w.parents(ctx, at)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if changed && at.files.exist() {
-			out = append(out, commitOf(at.commit))
+			out = append(out, at.commit.Commit)
 		}
 	}
 	return out, nil
-}
-
-func commitOf(c *object.Commit) Commit {
-	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	if r := []rune(subject); len(r) > maxSubject {
-		subject = string(r[:maxSubject])
-	}
-	return Commit{
-		Hash: c.Hash.String(), Author: fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
-		Time: c.Author.When, Subject: strings.ToValidUTF8(strings.TrimSpace(subject), "�"),
-	}
 }
 
 // walk goes from a commit to its parents, the youngest commit first.
 type walk struct {
 	repo  *Repo
 	paths []string
-	seen  map[plumbing.Hash]bool
+	seen  map[hash]bool
+	read  int // commits
 	queue steps
 }
 
 // step is a commit with what the files are in it.
 type step struct {
-	commit *object.Commit
+	commit *commit
 	files  files
 }
 
 // files are the hashes of the files; zero: not there.
-type files []plumbing.Hash
+type files []hash
 
 func (f files) exist() bool {
-	return slices.ContainsFunc(f, func(h plumbing.Hash) bool { return !h.IsZero() })
+	return slices.ContainsFunc(f, func(h hash) bool { return h != hash{} })
 }
 
 // parents goes on from a commit and says whether it changed the files. Where a
 // parent has the same files, their history is that parent's.
-func (w *walk) parents(at step) (changed bool, err error) {
+func (w *walk) parents(ctx context.Context, at step) (changed bool, err error) {
 	var next []step
-	for _, h := range at.commit.ParentHashes {
-		p, err := w.at(h)
-		if errors.Is(err, plumbing.ErrObjectNotFound) {
+	for _, h := range at.commit.parents {
+		p, err := w.at(ctx, h)
+		if errors.Is(err, errNoCommit) {
 			continue // the clone is shallow
 		}
 		if err != nil {
@@ -227,8 +192,8 @@ func (w *walk) parents(at step) (changed bool, err error) {
 	return true, nil
 }
 
-func (w *walk) push(h plumbing.Hash) error {
-	s, err := w.at(h)
+func (w *walk) push(ctx context.Context, h hash) error {
+	s, err := w.at(ctx, h)
 	if err == nil {
 		w.add(s)
 	}
@@ -236,104 +201,58 @@ func (w *walk) push(h plumbing.Hash) error {
 }
 
 func (w *walk) add(s step) {
-	if !w.seen[s.commit.Hash] {
-		w.seen[s.commit.Hash] = true
+	if !w.seen[s.commit.hash] {
+		w.seen[s.commit.hash] = true
 		heap.Push(&w.queue, s)
 	}
 }
 
-func (w *walk) at(h plumbing.Hash) (step, error) {
+func (w *walk) at(ctx context.Context, h hash) (step, error) {
+	if err := ctx.Err(); err != nil {
+		return step{}, err
+	}
+	if w.read++; w.read > maxExamined {
+		return step{}, ErrLong
+	}
 	c, err := w.repo.commit(h)
 	if err != nil {
 		return step{}, err
 	}
 	s := step{c, make(files, len(w.paths))}
 	for i, p := range w.paths {
-		if s.files[i], err = w.repo.find(c, p); err != nil {
+		if s.files[i], err = w.repo.find(c.tree, p); err != nil {
 			return step{}, err
 		}
 	}
 	return s, nil
 }
 
-func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
-	if err := r.fits(h, maxObject); err != nil {
-		return nil, err
-	}
-	return object.GetCommit(r.store, h)
-}
-
-// fits says that an object is not too large, before it is read. The size of one
-// that another repository has is not known before.
-func (r *Repo) fits(h plumbing.Hash, most int64) error {
-	size, err := r.store.EncodedObjectSize(h)
-	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil
-	}
-	if err == nil && size > most {
-		err = fmt.Errorf("it has %d bytes, more than %d", size, most)
-	}
-	return err
-}
-
-// find gives the hash of a regular file in a commit; zero: there is none.
-func (r *Repo) find(c *object.Commit, path string) (plumbing.Hash, error) {
-	at := c.TreeHash
-	names := strings.Split(path, "/")
-	for i, name := range names {
-		if err := r.fits(at, maxObject); err != nil {
-			return plumbing.ZeroHash, err
-		}
-		tree, err := object.GetTree(r.store, at)
-		if err != nil {
-			return plumbing.ZeroHash, err
-		}
-		e, err := tree.FindEntry(name)
-		switch {
-		case errors.Is(err, object.ErrEntryNotFound):
-			return plumbing.ZeroHash, nil
-		case err != nil:
-			return plumbing.ZeroHash, err
-		case i+1 < len(names) && e.Mode != filemode.Dir, i+1 == len(names) && !regular(e):
-			return plumbing.ZeroHash, nil
-		}
-		at = e.Hash
-	}
-	return at, nil
-}
-
-func regular(e *object.TreeEntry) bool { return e.Mode.IsFile() && e.Mode != filemode.Symlink }
-
 // Read gives a file as it is in a commit. One that is not there is
 // fs.ErrNotExist, one that has more than most bytes an error.
-func (r *Repo) Read(commit, path string, most int64) ([]byte, error) {
-	c, err := r.commit(plumbing.NewHash(commit))
+func (r *Repo) Read(commit, path string, most int) ([]byte, error) {
+	h, ok := parseHash(commit)
+	if !ok {
+		return nil, fmt.Errorf("%q is no commit", commit)
+	}
+	c, err := r.commit(h)
 	if err != nil {
 		return nil, err
 	}
-	hash, err := r.find(c, path)
-	if err == nil && hash.IsZero() {
+	file, err := r.find(c.tree, path)
+	if err == nil && file == (hash{}) {
 		err = fmt.Errorf("%s in commit %s: %w", path, commit, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := r.fits(hash, most); err != nil {
-		return nil, fmt.Errorf("%s in commit %s: %w", path, commit, err)
-	}
-	blob, err := object.GetBlob(r.store, hash)
-	if err == nil && blob.Size > most {
-		err = fmt.Errorf("%s in commit %s has %d bytes, more than %d", path, commit, blob.Size, most)
+	data, err := r.objects.read(file, "blob")
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("%s in commit %s has %d bytes, more than %d", path, commit, len(data), most)
 	}
 	if err != nil {
 		return nil, err
 	}
-	in, err := blob.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(io.LimitReader(in, most))
+	return slices.Clone(data), nil
 }
 
 // steps is a heap: the youngest commit first.
@@ -341,7 +260,7 @@ type steps []step
 
 func (s steps) Len() int { return len(s) }
 func (s steps) Less(i, j int) bool {
-	return s[i].commit.Committer.When.After(s[j].commit.Committer.When)
+	return s[i].commit.committed.After(s[j].commit.committed)
 }
 func (s steps) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
 

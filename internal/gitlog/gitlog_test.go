@@ -2,7 +2,6 @@ package gitlog_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rosterrun/roster/internal/gitlog"
 )
@@ -35,7 +35,7 @@ func (r *repo) git(args ...string) string {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), "git", args...)
 	cmd.Dir = r.dir
-	date := fmt.Sprintf("2024-01-%02dT10:00:00Z", 1+r.day)
+	date := time.Date(2024, 1, 1+r.day, 10, 0, 0, 0, time.UTC).Format(time.RFC3339)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Bob", "GIT_COMMITTER_EMAIL=bob@example.org",
 		"GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
@@ -164,7 +164,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		commit, path, want string
-		most               int64
+		most               int
 		err                error
 	}{
 		{first, "a/x.md", "one\r\n", 100, nil},

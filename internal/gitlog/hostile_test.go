@@ -31,7 +31,7 @@ func loose(t *testing.T, git, kind, head string, size int) string {
 	return hash
 }
 
-func put(t *testing.T, file string, data []byte) {
+func put(t testing.TB, file string, data []byte) {
 	t.Helper()
 	_ = os.Remove(file)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -75,10 +75,10 @@ func TestHostileRepositories(t *testing.T) {
 		},
 		"a commit that stands for much": func(r *repo, git, _ string) {
 			tree := r.git("rev-parse", "HEAD^{tree}")
-			put(r.t, filepath.Join(git, "refs/heads/main"), []byte(loose(r.t, git, "commit", "tree "+tree+"\n"+by, 100<<20)+"\n"))
+			put(r.t, filepath.Join(git, "refs/heads/main"), []byte(loose(r.t, git, "commit", "tree "+tree+"\n"+by, 20<<20)+"\n"))
 		},
 		"a tree that stands for much": func(r *repo, git, _ string) {
-			tree := loose(r.t, git, "tree", "", 100<<20)
+			tree := loose(r.t, git, "tree", "", 20<<20)
 			put(r.t, filepath.Join(git, "refs/heads/main"), []byte(loose(r.t, git, "commit", "tree "+tree+"\n"+by, 1)+"\n"))
 		},
 		"repositories that share in a circle": func(r *repo, git, head string) {
