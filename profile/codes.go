@@ -82,6 +82,7 @@ const (
 	CodeCannotHold = "P177"
 
 	CodeHistory = "P180"
+	CodeTwice   = "P181"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -157,6 +158,7 @@ var codes = [...]Code{
 	{CodeByHand, InvalidFormat, SeverityError, "The file cannot be changed in place without touching what did not change; it is edited by hand."},
 	{CodeCannotHold, SchemaValidation, SeverityError, "A profile is to be saved with a field that its dialect cannot hold."},
 	{CodeHistory, "", SeverityWarning, "A part of a profile's history cannot be read, such as a damaged git repository; the rest is listed."},
+	{CodeTwice, ProfileExists, SeverityError, "Two profiles of a conversion would be written to the same file; the later one is not written."},
 }
 
 // Codes lists every code in order.

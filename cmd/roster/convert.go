@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
+	"github.com/rosterrun/roster/source"
 )
 
 type convertFlags struct {
@@ -29,8 +31,9 @@ func (c *cli) convertCommand() *cobra.Command {
 		Long: `Reads the profiles of files and folders and writes them in another dialect: one
 profile to standard output, or all of them below a folder with --out, each where
 its dialect keeps it. What the dialect cannot hold is reported, field by field,
-with the place where it is written. Sources are not changed, and no file is
-overwritten without --force.
+with the place where it is written. Of several profiles that would go to one file,
+the first is written. Sources are not changed, and no file is overwritten without
+--force.
 
 Exit codes: 0 written, 1 a file did not load or could not be written (with
 --strict also: something was lost), 2 usage.`,
@@ -84,6 +87,9 @@ func (c *cli) convert(paths []string, f convertFlags) error {
 		return unusable(err)
 	}
 	all, failed := convertAll(report, to)
+	if f.out != "" && leaveOutTwice(all) {
+		failed = true
+	}
 	if len(all) == 0 && !failed {
 		return usagef("no profile is in %s", strings.Join(paths, ", "))
 	}
@@ -173,16 +179,37 @@ func (c *cli) sayConverted(report *catalog.Report, all []conversion) {
 	}
 }
 
-// writeConverted writes all files, or none when two profiles would go to the
-// same one or one is there already.
+// leaveOutTwice keeps profiles from being written to a file that an earlier one
+// goes to with another text. found says that there are such.
+func leaveOutTwice(all []conversion) (found bool) {
+	type first struct {
+		from string
+		data []byte
+	}
+	written := map[string]first{}
+	for i := range all {
+		v := &all[i]
+		for _, p := range v.parts {
+			if other, twice := written[p.Path]; twice && !bytes.Equal(other.data, p.Data) {
+				v.Lost = append(v.Lost, profile.Diagnose(profile.CodeTwice, source.Origin{File: v.From}, "name",
+					fmt.Sprintf("%s is not written: %s is written to %s already", v.Name, other.from, p.Path), "rename one of them, or convert them apart"))
+				v.parts, found = nil, true
+				break
+			}
+		}
+		for _, p := range v.parts {
+			written[p.Path] = first{v.From, p.Data}
+		}
+	}
+	return found
+}
+
+// writeConverted writes all files, or none when one is there already.
 func writeConverted(all []conversion, f convertFlags) error {
-	from := map[string]string{}
+	var paths []string
 	for _, v := range all {
 		for _, p := range v.parts {
-			if other, twice := from[p.Path]; twice {
-				return fmt.Errorf("%s and %s would both be written to %s: convert them apart", other, v.From, p.Path)
-			}
-			from[p.Path] = v.From
+			paths = append(paths, p.Path)
 		}
 	}
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
@@ -193,7 +220,7 @@ func writeConverted(all []conversion, f convertFlags) error {
 		return err
 	}
 	defer root.Close()
-	for path := range from {
+	for _, path := range paths {
 		info, err := root.Lstat(filepath.FromSlash(path))
 		switch shown := filepath.Join(f.out, filepath.FromSlash(path)); {
 		case errors.Is(err, fs.ErrNotExist):
