@@ -83,6 +83,9 @@ const (
 
 	CodeHistory = "P180"
 	CodeTwice   = "P181"
+
+	CodeAlmostGuard = "P182"
+	CodeAlmostRules = "P183"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -159,6 +162,8 @@ var codes = [...]Code{
 	{CodeCannotHold, SchemaValidation, SeverityError, "A profile is to be saved with a field that its dialect cannot hold."},
 	{CodeHistory, "", SeverityWarning, "A part of a profile's history cannot be read, such as a damaged git repository; the rest is listed."},
 	{CodeTwice, ProfileExists, SeverityError, "Two profiles of a conversion would be written to the same file; the later one is not written."},
+	{CodeAlmostGuard, SchemaValidation, SeverityError, "A key is almost one that decides what the agent may do, such as Tools or disallowed-tool. The profile would be free of what it restricts."},
+	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not."},
 }
 
 // Codes lists every code in order.

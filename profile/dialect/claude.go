@@ -26,7 +26,7 @@ func detectClaude(f *File) Certainty {
 
 func claudeGrammar() grammar {
 	return grammar{
-		dialect: "claude", own: ownClaude, spell: claudeTool, text: true,
+		dialect: "claude", own: ownClaude, last: lastClaude, spell: claudeTool, text: true,
 		keeps: []string{"color", "background", "isolation", "initial-prompt"},
 	}
 }
@@ -103,13 +103,16 @@ func (d *decoder) claudeEffort(f field) {
 func decodeClaude(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	d := claudeGrammar().decode(f)
 	if !d.doc.broken {
-		if no, ok := d.doc.find("disallowed-tools"); ok {
-			d.p.Permission = append(d.p.Permission, d.denials(no)...)
-		}
 		d.wantDescription()
 		d.wantPrompt()
 	}
 	return d.done()
+}
+
+func lastClaude(d *decoder) {
+	if no, ok := d.doc.find("disallowed-tools"); ok {
+		d.p.Permission = append(d.p.Permission, d.denials(no)...)
+	}
 }
 
 // notInNames are what no name of a tool holds, in any of the systems.

@@ -76,7 +76,7 @@ func TestDiagnostics(t *testing.T) {
 		{"not a number", "profiles/a.md", native("temperature: .nan"), "P110 SchemaValidation 4:14 temperature"},
 		{"blank model and provider", "profiles/a.md", native("model:\nprovider: ' '"), "P121 EmptyProvider 5:1 provider\nP122 EmptyModel 4:1 model"},
 		{"a list where text is expected", "profiles/a.md", "---\nname: a\ndescription: [x, y]\n---\nb", "P115 3:14 description"},
-		{"unknown key", "profiles/a.md", native("permissions: x"), "P112 4:1 permissions"},
+		{"unknown key", "profiles/a.md", native("moods: x"), "P112 4:1 moods"},
 		{"known key that does nothing yet", "profiles/a.md", native("habits: {planning: true}"), "P113 4:1 habits"},
 		{"guard that does nothing yet", "profiles/a.md", native("permission-mode: plan"), "P114 4:1 permission-mode"},
 		{"unknown tool", "profiles/a.md", native("tools: [read, reed]"), "P116 4:15 tools"},

@@ -23,7 +23,15 @@ func (d *decoder) keep(g grammar, i int, f field) {
 			return
 		}
 	}
-	d.kept(f, value, slices.Contains(g.keeps, f.key), func() []string {
+	known := slices.Contains(g.keeps, f.key)
+	if _, native := schema.Find(f.key); !native && !known {
+		if key := almostGuard(f.written); key != "" {
+			d.almost(f, key)
+			d.p.Extra = append(d.p.Extra, profile.Extra{Key: f.written, YAML: bytes.Clone(value), At: f.at})
+			return
+		}
+	}
+	d.kept(f, value, known, func() []string {
 		return append(schema.Names(), g.keeps...)
 	})
 }

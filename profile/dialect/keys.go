@@ -33,5 +33,6 @@ func Keys(file string, root *yaml.Node) (*profile.Profile, []profile.Diagnostic)
 			d.keep(g, i, f)
 		}
 	}
+	d.restrict(g)
 	return d.p, d.ds
 }

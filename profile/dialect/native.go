@@ -14,6 +14,8 @@ type grammar struct {
 	dialect string
 	// own decodes a key that the dialect reads in its own way, or gives false.
 	own func(d *decoder, f field) bool
+	// last reads what goes behind all other rules.
+	last func(d *decoder)
 	// keeps says which further keys the dialect knows without acting on them.
 	keeps []string
 	// twins makes each rule for edit decide write as well.
@@ -50,6 +52,10 @@ func (g grammar) decode(f *File) *decoder {
 		}
 	}
 	d.p.Permission = append(d.toolRules, d.p.Permission...)
+	if g.last != nil && !d.doc.broken {
+		g.last(d)
+	}
+	d.restrict(g)
 	return d
 }
 

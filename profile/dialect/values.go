@@ -22,8 +22,9 @@ type decoder struct {
 	ds   []profile.Diagnostic
 	opts Options
 
-	toolRules []permission.Rule // from the tool list
-	alias     func(tool string) []string
+	toolRules   []permission.Rule // from the tool list
+	almostRules []field           // keys that are almost permission
+	alias       func(tool string) []string
 }
 
 func (d *decoder) report(code string, at source.Origin, key, message, hint string) {
