@@ -53,24 +53,25 @@ const (
 
 // compile resolves a profile to what runs of it share.
 func (a *App) compile(ctx context.Context, name string, over session.Overrides, headless bool) (*engine.Blueprint, error) {
-	p, err := a.catalog.Get(name)
+	from := a.now()
+	p, err := from.catalog.Get(name)
 	if err != nil {
 		return nil, err
 	}
 	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), headless}
-	if b := a.compiled.get(key, p); b != nil {
+	if b := from.compiled.get(key, p); b != nil {
 		return b, nil
 	}
 	now := time.Now()
 	files := stamps(a.Dir(), prompt.InstructionFiles()...) // as they are before they are read
-	s, _, err := a.resolve(p, over)
+	s, _, err := a.resolve(from, p, over)
 	if err != nil {
 		return nil, err
 	}
 	files = append(files, stamps(a.Dir(), s.Files...)...)
-	b, err := a.blueprint(ctx, s, headless)
+	b, err := a.blueprint(ctx, from, s, headless)
 	if err == nil && !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled }) {
-		a.compiled.put(key, compilation{p, files, b})
+		from.compiled.put(key, compilation{p, files, b})
 	}
 	return b, err
 }

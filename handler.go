@@ -16,17 +16,21 @@ import (
 func (a *App) Handler() *host.Host {
 	return host.New(host.Deps{
 		Profiles: func(context.Context) ([]*profile.Profile, []profile.Diagnostic, error) {
-			all := a.catalog.Snapshot()
+			all := a.Catalog().Snapshot()
 			profiles := make([]*profile.Profile, 0, all.Len())
 			for p := range all.List() {
 				profiles = append(profiles, p)
 			}
 			return profiles, all.Diagnostics(), nil
 		},
-		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return a.catalog.Get(name) },
-		Edit:    a.EditProfile, Delete: a.catalog.Delete, History: a.ProfileHistory, Rollback: a.catalog.Rollback, Check: a.CheckText,
+		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return a.Catalog().Get(name) },
+		Edit:    a.EditProfile, History: a.ProfileHistory, Check: a.CheckText,
+		Delete: func(ctx context.Context, name, revision string) error { return a.Catalog().Delete(ctx, name, revision) },
 		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
 			return a.Prompt(ctx, name, session.Overrides{})
+		},
+		Rollback: func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error) {
+			return a.Catalog().Rollback(ctx, name, version, ifMatch)
 		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
@@ -35,13 +39,13 @@ func (a *App) Handler() *host.Host {
 
 // EditProfile makes a profile or changes it, as the HTTP interface does.
 func (a *App) EditProfile(ctx context.Context, e host.Edit) (*profile.Profile, error) {
-	return a.catalog.Set(ctx, e.Name, e.Keys, catalog.SaveOptions{Dialect: e.Dialect, IfAbsent: e.New, IfMatch: e.Revision})
+	return a.Catalog().Set(ctx, e.Name, e.Keys, catalog.SaveOptions{Dialect: e.Dialect, IfAbsent: e.New, IfMatch: e.Revision})
 }
 
 // ProfileHistory lists the versions of a profile, the newest first, and what of
 // them could not be read.
 func (a *App) ProfileHistory(ctx context.Context, name string) ([]view.Version, []profile.Diagnostic, error) {
-	all, ds, err := a.catalog.History(ctx, name)
+	all, ds, err := a.Catalog().History(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,6 +59,6 @@ func (a *App) ProfileHistory(ctx context.Context, name string) ([]view.Version, 
 // CheckText says what the catalog would make of a file with this text at a path
 // of the workspace.
 func (a *App) CheckText(_ context.Context, path, text string) (view.Checked, error) {
-	f := a.catalog.CheckText(path, []byte(text))
+	f := a.Catalog().CheckText(path, []byte(text))
 	return view.Checked{Path: f.Path, Status: f.Status, Dialect: f.Dialect, Name: f.Name, Names: f.Names, Diagnostics: f.Diagnostics}, nil
 }

@@ -28,6 +28,8 @@ var imports = map[string]string{
 	"profile/dialect": "permission profile profile/schema source",
 	"catalog":         "internal/gitlog profile profile/dialect source",
 
+	"trust": "permission profile source",
+
 	"model":                  "message",
 	"model/catalog":          "profile source spec",
 	"model/internal/offline": "message model",
@@ -37,9 +39,9 @@ var imports = map[string]string{
 	"model/anthropic":        "internal/wire message model",
 	"model/openaichat":       "internal/wire message model",
 
-	"config":  "model/catalog permission profile profile/dialect prompt source",
+	"config":  "model/catalog permission profile profile/dialect prompt source trust",
 	"prompt":  "profile source",
-	"resolve": "config model/catalog permission profile profile/dialect prompt source spec",
+	"resolve": "config model/catalog permission profile profile/dialect prompt source spec trust",
 
 	"session":              "message",
 	"session/storetest":    "message session",
@@ -55,10 +57,10 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine host internal/clock internal/view internal/wire message model model/anthropic model/catalog model/demo " +
-		"model/openaichat model/record model/script profile prompt resolve session source spec store/sqlite tool",
+		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/sqlite tool trust",
 	"host": "dispatch internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
-		"permission profile profile/dialect profile/schema resolve sandbox session source",
+		"permission profile profile/dialect profile/schema resolve sandbox session source trust",
 
 	"internal/clock":         "",
 	"internal/gitlog":        "",

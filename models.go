@@ -34,11 +34,11 @@ func (a *App) model(ctx context.Context, s *spec.Spec) (model.Model, error) {
 // provider picks the adapter for the model's wire protocol.
 func (a *App) provider(s *spec.Spec) (model.Model, error) {
 	ref := modelcatalog.Ref{Provider: s.Model.Provider, Text: s.Model.ID}
-	found, err := a.models.Lookup(ref)
+	found, err := a.Models().Lookup(ref)
 	if err != nil {
 		return nil, err
 	}
-	access, err := a.models.Access(found)
+	access, err := a.Models().Access(found)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error)
 		return nil
 	}
 	return func(context.Context) (string, error) {
-		access, err := a.models.Access(r)
+		access, err := a.Models().Access(r)
 		if err != nil {
 			return "", err
 		}
@@ -114,7 +114,7 @@ const minSecret = 8
 
 // redact hides the values of the providers' keys in a text.
 func (a *App) redact(text string) string {
-	for _, name := range a.models.KeyVariables() {
+	for _, name := range a.Models().KeyVariables() {
 		if key := strings.TrimSpace(a.opts.Getenv(name)); len(key) >= minSecret {
 			text = strings.ReplaceAll(text, key, "[secret]")
 		}

@@ -6,12 +6,15 @@ package roster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/config"
@@ -26,6 +29,7 @@ import (
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/store/sqlite"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/trust"
 )
 
 // Options configure an App. The zero Options are those of the command line.
@@ -53,6 +57,9 @@ type Options struct {
 	// Claim takes up all shared sessions of the workspace that are runnable or
 	// abandoned, as a server does, and not only what is submitted here.
 	Claim bool
+	// Trust lets all that the workspace's files say have an effect, without
+	// asking what the user has trusted. So does ROSTER_TRUST=1.
+	Trust bool
 	// Exec is the program, with its first arguments, that starts the helper for
 	// commands; default: this program with __exec.
 	Exec []string
@@ -64,17 +71,19 @@ type Options struct {
 // App is an opened workspace. It is safe for concurrent use.
 type App struct {
 	opts    Options
-	config  *config.Config
-	catalog *catalog.Catalog
-	models  *modelcatalog.Catalog
+	dir     string // the workspace
 	state   string
+	trusts  trust.Files
+	further []string     // folders of profiles that the options name
+	own     []string     // those of them that are outside of the workspace
 	client  *http.Client // one for all providers, so that connections are kept
 
-	states     states
-	blueprints blueprints
-	compiled   compiled
-	ready      sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
-	ledger     *tool.Ledger
+	setup  atomic.Pointer[setup] // see now
+	settle sync.Mutex            // held while it is replaced
+
+	states states
+	ready  sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
+	ledger *tool.Ledger
 
 	mu       sync.Mutex
 	backend  session.Backend
@@ -98,51 +107,91 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags})
+	if v := o.Getenv("ROSTER_TRUST"); v != "" {
+		all, err := strconv.ParseBool(v)
+		if err != nil {
+			return nil, nil, fmt.Errorf("ROSTER_TRUST is %q: it takes 1 or 0", v)
+		}
+		o.Trust = o.Trust || all
+	}
+	a := &App{opts: o, ledger: tool.NewLedger(), client: wire.NewClient()}
+	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
+	var broken error // what is trusted cannot be read
+	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags, Trust: func(dir, home string) trust.View {
+		broken = a.look(s, dir, home)
+		return s.view
+	}})
+	if err == nil {
+		err = a.place(cfg)
+	}
 	if err != nil {
 		return nil, ds, err
 	}
-	a := &App{opts: o, config: cfg, models: cfg.Catalog(o.Getenv, spoken()...), state: o.State, ledger: tool.NewLedger(), client: wire.NewClient()}
-	if a.state == "" {
-		if a.state, err = config.StateDir(cfg.Dir, o.Getenv); err != nil {
-			return nil, ds, err
-		}
+	if broken != nil {
+		ds = append(ds, config.Distrusted(broken))
 	}
-	if a.state, err = filepath.Abs(a.state); err != nil {
-		return nil, ds, err
-	}
-	further := make([]string, 0, len(cfg.Profiles)+len(o.Profiles))
-	for _, p := range cfg.Profiles {
-		further = append(further, p.V)
-	}
-	for _, p := range o.Profiles {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			return nil, ds, err
-		}
-		further = append(further, abs)
-	}
-	a.catalog = catalog.Open(catalog.Options{
-		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: o.Headless, KeepLastGood: cfg.KeepLastGood.V,
-		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"),
-	})
+	a.furnish(s, cfg)
+	a.setup.Store(s)
 	return a, ds, nil
 }
 
+// look reads what the user trusts of the workspace.
+func (a *App) look(s *setup, dir, home string) (err error) {
+	a.trusts = trust.Files{Home: home}
+	for _, p := range a.opts.Profiles {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		a.further = append(a.further, abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil && !filepath.IsLocal(relative(dir, real)) {
+			a.own = append(a.own, abs)
+		}
+	}
+	if a.opts.Trust {
+		s.view = trust.Everything()
+		return nil
+	}
+	s.stamp = a.trusts.Stamp()
+	s.view, err = a.trusts.View(dir, a.own...)
+	return err
+}
+
+// relative gives a path from a folder; one that has none is outside.
+func relative(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return ".."
+	}
+	return rel
+}
+
+// place finds the directory of the state.
+func (a *App) place(cfg *config.Config) (err error) {
+	a.dir, a.state = cfg.Dir, a.opts.State
+	if a.state == "" {
+		if a.state, err = config.StateDir(cfg.Dir, a.opts.Getenv); err != nil {
+			return err
+		}
+	}
+	a.state, err = filepath.Abs(a.state)
+	return err
+}
+
 // Dir is the workspace: absolute, with links followed.
-func (a *App) Dir() string { return a.config.Dir }
+func (a *App) Dir() string { return a.dir }
 
 // StateDir is where the database and blobs are.
 func (a *App) StateDir() string { return a.state }
 
 // Config is the configuration with its origins.
-func (a *App) Config() *config.Config { return a.config }
+func (a *App) Config() *config.Config { return a.now().config }
 
 // Catalog is the catalog of profiles.
-func (a *App) Catalog() *catalog.Catalog { return a.catalog }
+func (a *App) Catalog() *catalog.Catalog { return a.now().catalog }
 
 // Models is the catalog of models.
-func (a *App) Models() *modelcatalog.Catalog { return a.models }
+func (a *App) Models() *modelcatalog.Catalog { return a.now().models }
 
 // Resolve says what a profile comes to with the given overrides (profile keys
 // and their values as text). It starts nothing.
@@ -150,16 +199,20 @@ func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	p, err := a.catalog.Get(name)
+	s := a.now()
+	p, err := s.catalog.Get(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.resolve(p, over)
+	return a.resolve(s, p, over)
 }
 
-func (a *App) resolve(p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+	if s.err != nil {
+		return nil, nil, s.err
+	}
 	return resolve.Spec(resolve.Input{
-		Profile: p, Config: a.config, Models: a.models, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
+		Profile: p, Config: s.config, Models: s.models, Trust: s.view, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
 		Strategies: a.opts.PromptStrategies,
 		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
 	})
@@ -195,11 +248,11 @@ func (a *App) open(ctx context.Context) (session.Backend, error) {
 		a.backend = a.opts.Backend
 		return a.backend, nil
 	}
-	file := strings.TrimPrefix(a.config.Store.V, "sqlite:")
+	file := strings.TrimPrefix(a.now().config.Store.V, "sqlite:")
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.state, file)
 	}
-	s, err := sqlite.Open(ctx, file, sqlite.Options{Sync: a.config.StoreSync.V})
+	s, err := sqlite.Open(ctx, file, sqlite.Options{Sync: a.now().config.StoreSync.V})
 	if err != nil {
 		return nil, err
 	}

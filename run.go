@@ -107,7 +107,8 @@ func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session
 	if err != nil {
 		return nil, fmt.Errorf("request prefix of the open loop: %w", err)
 	}
-	b, err := a.blueprint(ctx, &s, start.Headless)
+	from := a.now()
+	b, err := a.blueprint(ctx, from, narrow(&s, from.view), start.Headless)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +129,21 @@ func (a *App) blob(ctx context.Context, k session.Key, digest string) ([]byte, e
 	return data, err
 }
 
-// blueprint compiles a spec, once for each spec.
-func (a *App) blueprint(ctx context.Context, s *spec.Spec, headless bool) (*engine.Blueprint, error) {
+// blueprint compiles a spec, once for each spec and setup. One that needs what
+// nobody has trusted is refused.
+func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless bool) (*engine.Blueprint, error) {
+	if from.err != nil {
+		return nil, from.err
+	}
+	if len(s.Withheld) > 0 {
+		return nil, fmt.Errorf("profile %s cannot be run: %w", s.Name, s.Withheld[0])
+	}
 	_, digest, err := s.Encode()
 	if err != nil {
 		return nil, err
 	}
 	key := blueprintKey{digest, headless}
-	if b := a.blueprints.get(key); b != nil {
+	if b := from.blueprints.get(key); b != nil {
 		return b, nil
 	}
 	m, err := a.model(ctx, s)
@@ -150,7 +158,7 @@ func (a *App) blueprint(ctx context.Context, s *spec.Spec, headless bool) (*engi
 	if err != nil {
 		return nil, err
 	}
-	a.blueprints.put(key, b)
+	from.blueprints.put(key, b)
 	return b, nil
 }
 

@@ -21,8 +21,8 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 		helper = []string{self, "__exec"}
 	}
 	env := tool.Env{
-		Root: s.Workspace, StateDir: a.state, Protected: append(a.catalog.Paths(), a.config.Home), Exec: helper,
-		Secrets: a.models.KeyVariables(), Settings: s.ToolSettings, Ledger: a.ledger,
+		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home), Exec: helper,
+		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Ledger: a.ledger,
 	}
 	if a.opts.State == "" {
 		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too

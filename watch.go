@@ -17,7 +17,7 @@ const maxLogged = 50
 // and go, each with its place, until ctx ends. It watches the files.
 func (a *App) LogProfiles(ctx context.Context) {
 	known := map[profile.Diagnostic]profile.Diagnostic{}
-	for s := range a.catalog.Watch(ctx) {
+	for s := range a.Catalog().Watch(ctx) {
 		known = logChanges(ctx, a.opts.Log, known, s.Diagnostics())
 	}
 }

@@ -38,12 +38,17 @@ type Options struct {
 	// History is the folder that keeps the versions of profiles that are
 	// saved; empty: they are not kept.
 	History string
+	// Inspect, if set, says what else there is to know of a profile. It is
+	// asked whenever the diagnostics of its file are, for it may change its
+	// mind.
+	Inspect func(*profile.Profile) []profile.Diagnostic
 }
 
 // Catalog is safe for concurrent use. It starts nothing and keeps nothing open.
 type Catalog struct {
 	opts     dialect.Options
 	keepGood bool
+	inspect  func(*profile.Profile) []profile.Diagnostic
 	seed     maphash.Seed
 
 	workspace string
@@ -68,6 +73,7 @@ func Open(o Options) *Catalog {
 	c := &Catalog{
 		opts:     dialect.Options{Headless: o.Headless},
 		keepGood: o.KeepLastGood,
+		inspect:  o.Inspect,
 		seed:     maphash.MakeSeed(),
 		now:      time.Now,
 		cache:    map[cacheKey]*entry{},
@@ -241,7 +247,7 @@ func (c *Catalog) Snapshot() *Snapshot {
 	}
 	files := c.refresh(stale, false)
 	if c.changed || c.last == nil {
-		c.last, c.changed = newSnapshot(files, c.sources, nil), false
+		c.last, c.changed = c.snapshot(files, c.sources, nil), false
 	}
 	return c.last
 }

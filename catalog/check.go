@@ -49,7 +49,7 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 		sources := c.sources
 		files := c.refresh(everything(sources), true)
 		c.mu.Unlock()
-		return report(files, sources, nil, func(f sourced) string {
+		return report(c.snapshot(files, sources, nil), func(f sourced) string {
 			if sources[f.source].Path == "" {
 				return Memory
 			}
@@ -74,7 +74,7 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 	if len(c.sources) > 0 {
 		around = c.Snapshot
 	}
-	return report(files, one.sources, around, func(f sourced) string {
+	return report(newSnapshot(files, one.sources, around), func(f sourced) string {
 		if folder[f.source] && !filepath.IsAbs(paths[f.source]) {
 			return f.path
 		}
@@ -93,11 +93,10 @@ func everything(sources []Source) []bool {
 
 // report makes one record of each file, also when several paths or sources have
 // it.
-func report(files []sourced, sources []Source, around func() *Snapshot, path func(sourced) string) *Report {
-	s := newSnapshot(files, sources, around)
-	r := &Report{Files: make([]FileReport, 0, len(files))}
+func report(s *Snapshot, path func(sourced) string) *Report {
+	r := &Report{Files: make([]FileReport, 0, len(s.files))}
 	shown := map[string]bool{}
-	for i, f := range files {
+	for i, f := range s.files {
 		if f.shown != Memory && len(f.diags) == 0 && shown[f.shown] {
 			continue
 		}

@@ -86,5 +86,5 @@ func (c *Catalog) CheckText(at string, text []byte) FileReport {
 	}
 	src := Source{Path: ".", Root: ".", Shown: "."}
 	l := parse(src, found{rel: rel, claimed: isMarkdown(rel)}, text, nil, c.opts)
-	return report([]sourced{{loaded: l}}, []Source{src}, c.Snapshot, func(f sourced) string { return filepath.ToSlash(f.shown) }).Files[0]
+	return report(c.snapshot([]sourced{{loaded: l}}, []Source{src}, c.Snapshot), func(f sourced) string { return filepath.ToSlash(f.shown) }).Files[0]
 }

@@ -22,6 +22,7 @@ type Snapshot struct {
 	broken  map[string]*loaded     // names that only refused files claim
 	extra   [][]profile.Diagnostic // for each file, what only the whole catalog shows
 	around  func() *Snapshot
+	inspect func(*profile.Profile) []profile.Diagnostic
 }
 
 // owner is who holds a name while the files are gone through.
@@ -69,6 +70,13 @@ func newSnapshot(files []sourced, sources []Source, around func() *Snapshot) *Sn
 		s.sorted = append(s.sorted, o.p)
 	}
 	slices.SortFunc(s.sorted, func(a, b *profile.Profile) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+// snapshot makes the view of the catalog's own files.
+func (c *Catalog) snapshot(files []sourced, sources []Source, around func() *Snapshot) *Snapshot {
+	s := newSnapshot(files, sources, around)
+	s.inspect = c.inspect
 	return s
 }
 
@@ -184,5 +192,16 @@ func (s *Snapshot) FileOf(p *profile.Profile) (File, bool) {
 }
 
 func (s *Snapshot) of(file int) []profile.Diagnostic {
-	return slices.Concat(s.files[file].diags, s.extra[file])
+	all := slices.Concat(s.files[file].diags, s.extra[file])
+	if s.inspect == nil || s.files[file].status != Loaded {
+		return all
+	}
+	for _, p := range s.files[file].profiles {
+		for _, d := range s.inspect(p) {
+			if !slices.Contains(all, d) { // profiles of a file share what it says
+				all = append(all, d)
+			}
+		}
+	}
+	return all
 }

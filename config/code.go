@@ -3,6 +3,7 @@ package config
 import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/trust"
 )
 
 // The codes of diagnostics about the configuration. They are stable.
@@ -18,6 +19,7 @@ const (
 	CodeInactive    = "C109"
 	CodeExecuting   = "C110"
 	CodeVariable    = "C111"
+	CodeTrust       = "C112"
 )
 
 // Codes lists every code in order.
@@ -32,9 +34,17 @@ func Codes() []profile.Code {
 		{Code: CodeNotAllowed, Name: profile.SchemaValidation, Severity: profile.SeverityError, Meaning: "A value is outside the range or the set that its key takes."},
 		{Code: CodeNotThere, Name: profile.SchemaValidation, Severity: profile.SeverityError, Meaning: "The value names something that this version does not have yet."},
 		{Code: CodeInactive, Severity: profile.SeverityNote, Meaning: "A known key that this version reads and does not act on."},
-		{Code: CodeExecuting, Name: profile.ExecutingKey, Severity: profile.SeverityWarning, Meaning: "A key of a workspace that nobody has trusted would start, reach or read something; it has no effect."},
+		{Code: CodeExecuting, Name: profile.ExecutingKey, Severity: profile.SeverityWarning, Meaning: "A key of the workspace would start, reach or read something, and nobody has trusted it, or not as it is now. It has no effect."},
 		{Code: CodeVariable, Severity: profile.SeverityWarning, Meaning: "An environment variable starts with ROSTER_ and names no key."},
+		{Code: CodeTrust, Severity: profile.SeverityWarning, Meaning: "What the user trusts cannot be read, so that nothing is trusted."},
 	}
+}
+
+// Distrusted reports that nothing is trusted, and why.
+func Distrusted(err error) profile.Diagnostic {
+	l := &loader{}
+	l.report(CodeTrust, source.Origin{File: trust.File}, "", err.Error(), "")
+	return l.ds[0]
 }
 
 func (l *loader) report(code string, at source.Origin, key, message, hint string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/trust"
 )
 
 // File is the name of the configuration in a workspace and in the user's part.
@@ -56,12 +57,18 @@ type Config struct {
 	// StoreSync is "full" (power loss included) or "normal".
 	StoreSync profile.Value[string]
 	Dispatch  profile.Value[string]
+
+	// Executing lists what the workspace's file would start, reach or read,
+	// with or without effect.
+	Executing []trust.Item
 }
 
 // Layer is one layer of profile keys.
 type Layer struct {
 	Name source.Layer
 	Keys *profile.Profile
+	// Workspace says that a file of the workspace has them.
+	Workspace bool
 }
 
 // Policy caps what any profile may do, whatever it says.
@@ -89,6 +96,9 @@ type Options struct {
 	Getenv func(string) string
 	// Flags are values of scalar keys, such as "server.addr".
 	Flags map[string]string
+	// Trust says which of the workspace's executing keys have an effect. It is
+	// asked once the workspace and the user's part are known; nil: none has.
+	Trust func(dir, home string) trust.View
 }
 
 // Load reads the configuration. The diagnostics are what was read and has no
@@ -107,6 +117,9 @@ func Load(o Options) (*Config, []profile.Diagnostic, error) {
 		return nil, nil, err
 	}
 	l := &loader{cfg: &Config{Dir: dir, Home: home}}
+	if o.Trust != nil {
+		l.trust = o.Trust(dir, home)
+	}
 	l.defaults()
 	user := filepath.Join(home, File)
 	l.load(user, origin{file: user, layer: source.User})
@@ -138,8 +151,9 @@ func (c *Config) Catalog(getenv func(string) string, apis ...string) *catalog.Ca
 
 // loader collects the layers, and everything that is wrong with them.
 type loader struct {
-	cfg *Config
-	ds  []profile.Diagnostic
+	cfg   *Config
+	ds    []profile.Diagnostic
+	trust trust.View
 	// user holds the names of the providers that the user declares.
 	user map[string]bool
 	// builtin holds the built-in providers, once they were asked for.

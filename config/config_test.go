@@ -15,6 +15,7 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/trust"
 )
 
 // placed makes a workspace and a user's part with the files given, and the
@@ -71,7 +72,7 @@ func TestPinnedExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(ds) != 1 || ds[0].Code != CodeInactive || ds[0].Key != "server.auth" {
+	if len(ds) != 1 || ds[0].Code != CodeExecuting || ds[0].Key != "server.auth" {
 		t.Errorf("diagnostics = %+v, want one about server.auth", ds)
 	}
 	if len(cfg.Defaults) != 1 || cfg.Defaults[0].Name != source.Defaults {
@@ -382,7 +383,7 @@ func FuzzLoad(f *testing.F) {
 		l.decode(data, origin{file: File, layer: source.Defaults, workspace: true})
 		l.order()
 		for _, p := range l.cfg.Providers {
-			if p.BaseURL.Set && strings.Contains(p.BaseURL.V, "://") && !loopback(p.BaseURL.V) {
+			if p.BaseURL.Set && strings.Contains(p.BaseURL.V, "://") && !trust.Loopback(p.BaseURL.V) {
 				t.Fatalf("a workspace reaches %q", p.BaseURL.V)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/trust"
 )
 
 // inactive are the keys of roster.yaml that this version reads and does not act
@@ -48,7 +49,7 @@ func (s section) root(it item) {
 			s.store(it)
 		case "store-sync":
 			if v, ok := s.oneOf(it, "full", "normal"); ok {
-				s.set(&s.cfg.StoreSync, v, it)
+				s.set(trust.Store, &s.cfg.StoreSync, v, it)
 			}
 		case "dispatch":
 			s.dispatch(it)
@@ -66,31 +67,21 @@ func (s section) root(it item) {
 
 func (s section) other(it item) {
 	for _, known := range inactive() {
-		if it.key == known {
+		if it.key == known && s.mayAll(it) {
 			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "")
+		}
+		if it.key == known {
 			return
 		}
 	}
 	s.unknown(it, append(acting(), inactive()...)...)
 }
 
-// set overrides a value. What executes has no effect in a workspace's file
-// unless it says what holds anyway.
-func (s section) set(v *profile.Value[string], text string, it item) {
-	if s.workspace && text != v.V {
-		s.inert(it)
-		return
-	}
-	if text != v.V {
+// set overrides a value that executes, unless it says what holds anyway.
+func (s section) set(kind trust.Kind, v *profile.Value[string], text string, it item) {
+	if text != v.V && s.may(kind, it, it.node) == nil {
 		*v = value(text, it)
 	}
-}
-
-// inert reports a key that has no effect until the workspace is trusted.
-func (s section) inert(it item) {
-	s.report(CodeExecuting, it.at, it.path,
-		it.path+" has no effect: a file of the workspace may not say what is started, reached or read, because whoever wrote it is not known to be trusted",
-		"put it into "+filepath.Join(s.cfg.Home, File)+", which is your own")
 }
 
 func (s section) profileKeys(it item) {
@@ -110,11 +101,19 @@ func (s section) profileKeys(it item) {
 		d.Key = join(it.path, d.Key)
 		s.ds = append(s.ds, d)
 	}
+	if s.workspace {
+		s.cfg.Executing = append(s.cfg.Executing, trust.OfProfile(keys)...)
+		var inert []*trust.Error
+		keys, inert = s.trust.Strip(keys)
+		for _, e := range inert {
+			s.inert(e)
+		}
+	}
 	name := source.Defaults // a default stays one, also when a flag says it
 	if s.layer == source.User {
 		name = source.User
 	}
-	s.cfg.Defaults = append(s.cfg.Defaults, Layer{name, keys})
+	s.cfg.Defaults = append(s.cfg.Defaults, Layer{name, keys, s.workspace})
 }
 
 func (s section) alias(it item) {
@@ -134,9 +133,12 @@ func (s section) server(it item) {
 		switch it.key {
 		case "addr":
 			if v, ok := s.text(it); ok {
-				s.set(&s.cfg.Server.Addr, v, it)
+				s.set(trust.Listen, &s.cfg.Server.Addr, v, it)
 			}
 		case "auth", "tenants":
+			if s.may(trust.Listen, it, it.node) != nil {
+				return
+			}
 			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "the server listens on loopback only")
 		default:
 			s.unknown(it, "addr", "auth", "tenants")
@@ -166,7 +168,7 @@ func (s section) store(it item) {
 	case scheme != "sqlite" || rest == "":
 		s.notAllowed(it, "%s takes sqlite:FILE, not %q", it.path, redactURL(v))
 	default:
-		s.set(&s.cfg.Store, v, it)
+		s.set(trust.Store, &s.cfg.Store, v, it)
 	}
 }
 
@@ -179,7 +181,7 @@ func (s section) dispatch(it item) {
 	case v != DefaultDispatch:
 		s.notAllowed(it, "%s takes local, not %q", it.path, redactURL(v))
 	default:
-		s.set(&s.cfg.Dispatch, v, it)
+		s.set(trust.Dispatch, &s.cfg.Dispatch, v, it)
 	}
 }
 
@@ -211,8 +213,7 @@ func (s section) folders(it item) {
 		if !ok {
 			continue
 		}
-		if s.workspace && !s.inside(dir) {
-			s.inert(sub)
+		if s.workspace && !s.inside(dir) && s.may(trust.Path, sub, s.led(sub.node, dir)) != nil {
 			continue
 		}
 		if !filepath.IsAbs(dir) {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -164,46 +163,6 @@ func (s section) priceOf(it item) profile.Value[float64] {
 	return value(v, it)
 }
 
-// disarm takes out of a workspace's declaration what would send a key or a
-// conversation somewhere, until the workspace is trusted: everything that
-// reaches beyond loopback, that changes where a built-in provider or one of
-// the user's is reached, that takes the key of one of these, or that reads the
-// environment into a header.
-func (s section) disarm(p *catalog.Provider, items map[string]item) {
-	if it, ok := items["key-command"]; ok {
-		s.inert(it)
-	}
-	if p.Headers.Set && slices.ContainsFunc(p.Headers.V, func(h catalog.Header) bool { return strings.Contains(h.Value, "${") }) {
-		s.inert(items["headers"])
-		p.Headers = profile.Value[[]catalog.Header]{}
-	}
-	near := s.harmless(p)
-	if p.BaseURL.Set && !near {
-		s.inert(items["base-url"])
-		p.BaseURL = profile.Value[string]{}
-	}
-	if p.KeyEnv.Set && (!near || s.others(p.KeyEnv.V)) {
-		s.inert(items["key-env"])
-		p.KeyEnv = profile.Value[string]{}
-	}
-	if p.Headers.Set && !near {
-		s.inert(items["headers"])
-		p.Headers = profile.Value[[]catalog.Header]{}
-	}
-}
-
-// harmless says whether a declaration reaches no further than this machine
-// and takes nothing over that is not its own.
-func (s section) harmless(p *catalog.Provider) bool {
-	if s.user[p.Name] || slices.Contains(s.builtIn().Providers(), p.Name) {
-		return false
-	}
-	if p.API.V == catalog.APIScript {
-		return p.BaseURL.Set && filepath.IsLocal(p.BaseURL.V)
-	}
-	return loopback(p.BaseURL.V)
-}
-
 // others says whether a variable holds the key of a built-in provider or of one
 // of the user's.
 func (s section) others(env string) bool {
@@ -218,13 +177,4 @@ func (s section) builtIn() *catalog.Catalog {
 		s.builtin = catalog.New(catalog.Options{})
 	}
 	return s.builtin
-}
-
-func loopback(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }

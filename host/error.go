@@ -112,6 +112,8 @@ func statusOf(code string) int {
 	switch code {
 	case "ProfileNotFound":
 		return http.StatusNotFound
+	case "ExecutingKey":
+		return http.StatusForbidden
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
 		return http.StatusBadRequest

@@ -86,6 +86,8 @@ const (
 
 	CodeAlmostGuard = "P182"
 	CodeAlmostRules = "P183"
+
+	CodeExecuting = "P185"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -164,6 +166,7 @@ var codes = [...]Code{
 	{CodeTwice, ProfileExists, SeverityError, "Two profiles of a conversion would be written to the same file; the later one is not written."},
 	{CodeAlmostGuard, SchemaValidation, SeverityError, "A key is almost one that decides what the agent may do, such as Tools or disallowed-tool. The profile would be free of what it restricts."},
 	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not."},
+	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
 }
 
 // Codes lists every code in order.

@@ -126,4 +126,7 @@ type Extra struct {
 	YAML  []byte // the value as written
 	Known bool
 	At    source.Origin
+	// Places says where entries of the value are written, by their names, if
+	// they stand in files of their own.
+	Places map[string]source.Origin
 }

@@ -152,13 +152,19 @@ type Rule struct {
 	Tool    string            `json:"tool"`
 	Subject string            `json:"subject"`
 	Effect  permission.Effect `json:"effect"`
+	// Counts is ask for an allow of a workspace that nobody has trusted, as far
+	// as it goes beyond the rules of others; else it is the effect.
+	Counts permission.Effect `json:"counts"`
 	Place
 }
 
 func rulesOf(rules []permission.Rule) any {
 	out := make([]Rule, len(rules))
 	for i, r := range rules {
-		out[i] = Rule{r.Tool, r.Subject, r.Effect, place(r.At)}
+		out[i] = Rule{r.Tool, r.Subject, r.Effect, r.Effect, place(r.At)}
+		if r.Untrusted && permission.Beyond(r, rules) {
+			out[i].Counts = permission.Ask
+		}
 	}
 	return out
 }
@@ -197,7 +203,11 @@ func (e Explanation) WriteText(w io.Writer) error {
 		f := e.Fields[key]
 		if rules, ok := f.Value.([]Rule); ok && len(rules) > 0 {
 			for _, r := range rules {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", key, cell(fmt.Sprintf("%s %q %s", r.Tool, r.Subject, r.Effect)), r.Place, r.Layer)
+				counts := ""
+				if r.Counts != r.Effect {
+					counts = "  (untrusted: asks beyond the built-in rules)"
+				}
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s%s\n", key, cell(fmt.Sprintf("%s %q %s", r.Tool, r.Subject, r.Effect)), r.Place, r.Layer, counts)
 			}
 			continue
 		}

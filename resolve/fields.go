@@ -100,11 +100,17 @@ func (r *resolver) toolSettings() {
 // rules lines up the rules of all layers, and those of the host apart.
 func (r *resolver) rules() {
 	trace := spec.Trace{Origin: source.Origin{Layer: source.Builtin}}
-	for _, l := range r.layers {
+	for i, l := range r.layers {
 		if len(l.Keys.Permission) == 0 {
 			continue
 		}
-		r.out.Rules = append(r.out.Rules, r.expand(l.Keys.Permission, l.Name)...)
+		rules := r.expand(l.Keys.Permission, l.Name)
+		if !r.counts(i) {
+			for i := range rules {
+				rules[i].Untrusted = true
+			}
+		}
+		r.out.Rules = append(r.out.Rules, rules...)
 		at := l.Keys.Permission[0].At
 		at.Layer = l.Name
 		trace.Origin = at
@@ -116,7 +122,8 @@ func (r *resolver) rules() {
 		host = r.out.HostRules[0].At
 	}
 	r.set("policy.permission", host)
-	r.out.DefaultPermission = pick(r, "default-permission", func(p *profile.Profile) profile.Value[permission.Effect] { return p.DefaultPermission }).V
+	r.defaultPermission()
+	r.cautious()
 }
 
 func (r *resolver) expand(rules []permission.Rule, layer source.Layer) []permission.Rule {

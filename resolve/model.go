@@ -47,6 +47,9 @@ func (r *resolver) model() {
 		return
 	}
 	r.out.Model = found.Model
+	for _, w := range found.Endpoint.Withheld {
+		r.withhold(w.Why)
+	}
 	if provider.V != found.Model.Provider {
 		trace := r.out.Origins["provider"]
 		if provider.Set {

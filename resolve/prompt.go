@@ -75,7 +75,7 @@ func (r *resolver) filler(keys *profile.Profile, key string, at source.Origin) f
 	if keys.Dialect != configDialect {
 		return nil
 	}
-	return r.fill(key, at)
+	return r.fill(keys.Name, key, at)
 }
 
 // promptVars gathers what prompts may name. A text of the key vars wins over

@@ -17,6 +17,7 @@ import (
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/trust"
 )
 
 // Input is all that a spec is made of.
@@ -37,6 +38,9 @@ type Input struct {
 	Inherit *spec.Model
 	// Default says what a model may be chosen from when none is named.
 	Default catalog.DefaultOptions
+	// Trust says what of the workspace counts. What does not is taken out of the
+	// profile, and its allow rules are marked (permission.Rule.Untrusted).
+	Trust trust.View
 	// LookupEnv reads the variables in subjects of rules; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
 	// Strategies are prompt strategies by name that are written in Go.
@@ -49,12 +53,14 @@ type Input struct {
 const (
 	CodeSampling = "S101"
 	CodeModel    = "S102"
+	CodeAllow    = "S103"
 )
 
 // Codes lists every code in order.
 func Codes() []profile.Code {
 	return []profile.Code{
 		{Code: CodeSampling, Severity: profile.SeverityWarning, Meaning: "The model refuses temperature and top-p; they are left out."},
+		{Code: CodeAllow, Severity: profile.SeverityWarning, Meaning: "Allow rules of a workspace that nobody has trusted count as ask."},
 		{Code: CodeModel, Severity: profile.SeverityNote, Meaning: "The catalog has a remark on the model, such as the day on which it retires."},
 	}
 }
@@ -109,7 +115,11 @@ func (r *resolver) stack() error {
 		if p == r.in.Profile {
 			name = source.Profile
 		}
-		r.layers = append(r.layers, config.Layer{Name: name, Keys: p})
+		keys, inert := r.in.Trust.Strip(p)
+		for _, e := range inert {
+			r.ds = append(r.ds, e.Diagnostic())
+		}
+		r.layers = append(r.layers, config.Layer{Name: name, Keys: keys})
 	}
 	for _, set := range []struct {
 		layer source.Layer
@@ -209,8 +219,6 @@ type ValueError struct {
 	At      source.Origin
 	Message string
 	Hint    string
-
-	name profile.ErrorName // empty: SchemaValidation
 }
 
 func (e *ValueError) Error() string {
@@ -221,9 +229,8 @@ func (e *ValueError) Error() string {
 	return s
 }
 
-// Unwrap gives the name under which a value fails that does not fit, or that
-// would do what its file may not.
-func (e *ValueError) Unwrap() error { return cmp.Or(e.name, profile.SchemaValidation) }
+// Unwrap gives the name under which a value fails that does not fit.
+func (e *ValueError) Unwrap() error { return profile.SchemaValidation }
 
 func (r *resolver) fail(key string, at source.Origin, message, hint string) {
 	r.err = &ValueError{Key: key, At: at, Message: message, Hint: hint}

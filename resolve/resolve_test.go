@@ -19,6 +19,7 @@ import (
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/trust"
 )
 
 const fake = `
@@ -71,7 +72,18 @@ func (w *world) input(t testing.TB, file, text string) Input {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	return Input{Profile: p, Config: cfg, Models: cfg.Catalog(w.getenv), LookupEnv: w.lookup, Platform: "linux/amd64"}
+	return Input{Profile: p, Config: cfg, Models: cfg.Catalog(w.getenv), LookupEnv: w.lookup, Platform: "linux/amd64", Trust: trust.Everything()}
+}
+
+// cloned is the same in a workspace that nobody has trusted.
+func (w *world) cloned(t testing.TB, file, text string) Input {
+	t.Helper()
+	in := w.input(t, file, text)
+	var err error
+	if in.Trust, err = (trust.Files{Home: w.vars["ROSTER_HOME"]}).View(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 const reviewer = `---

@@ -2,10 +2,10 @@ package resolve
 
 import (
 	"errors"
-	"path/filepath"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/trust"
 )
 
 // configDialect is the one whose values hold variables.
@@ -18,16 +18,24 @@ func (r *resolver) variables(key string, v profile.Value[string]) profile.Value[
 	if !v.Set || r.err != nil || r.layers[r.won[key]].Keys.Dialect != configDialect || !profile.HasVars(v.V) {
 		return v
 	}
-	v.V, r.err = r.fill(key, v.At)(v.V)
+	v.V, r.err = r.fill(r.layers[r.won[key]].Keys.Name, key, v.At)(v.V)
 	return v
 }
 
-// fill gives what fills in the variables of a key's texts.
-func (r *resolver) fill(key string, at source.Origin) func(string) (string, error) {
+// fill gives what fills in the variables of a key's texts. A prompt whose
+// variables may not be read stays as it is written, and keeps the spec from being
+// run.
+func (r *resolver) fill(name, key string, at source.Origin) func(string) (string, error) {
 	return func(text string) (string, error) {
-		if profile.HasVars(text) && !r.ownFile(at.File) {
-			return "", &ValueError{Key: key, At: at, name: profile.ExecutingKey, Message: "the value reads the environment, which files of a workspace may not",
-				Hint: "write the value out, or keep the file below " + r.in.Config.Home}
+		if profile.HasVars(text) {
+			err := r.in.Trust.Gate(trust.VariableItem(name, key, text, at))
+			if err != nil && key != "system-prompt" {
+				return "", err
+			}
+			if err != nil {
+				r.withhold(err)
+				return text, nil
+			}
 		}
 		filled, err := profile.ExpandVars(text, r.in.LookupEnv)
 		var missing *profile.MissingVariable
@@ -46,9 +54,10 @@ func (r *resolver) fill(key string, at source.Origin) func(string) (string, erro
 	}
 }
 
-// ownFile says whether a file is the user's own. What a cloned workspace says must
-// not take the environment into a prompt.
-func (r *resolver) ownFile(file string) bool {
-	rel, err := filepath.Rel(r.in.Config.Home, file)
-	return err == nil && r.in.Config.Home != "" && filepath.IsAbs(file) && filepath.IsLocal(rel)
+// withhold notes what keeps the spec from being run.
+func (r *resolver) withhold(err error) {
+	r.out.Withheld = append(r.out.Withheld, err)
+	if inert := (*trust.Error)(nil); errors.As(err, &inert) {
+		r.ds = append(r.ds, inert.Diagnostic())
+	}
 }

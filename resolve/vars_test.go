@@ -27,7 +27,7 @@ func TestVariablesOfAWorkspace(t *testing.T) {
 	w := newWorld(t, map[string]string{"roster.yaml": fake, "work/x": ""})
 	w.vars["MY_PROVIDER"], w.vars["MY_MODEL"], w.vars["MY_DIR"], w.vars["TEAM"] = "fake", "text", "work", "secret"
 	for _, file := range []string{"agent.toml", filepath.Join(w.dir, "agents", "agent.toml"), filepath.Join(w.vars["ROSTER_HOME"], "..", "agent.toml")} {
-		_, _, err := Spec(w.input(t, file, variables))
+		_, _, err := Spec(w.cloned(t, file, variables))
 		if !errors.Is(err, profile.ExecutingKey) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -41,7 +41,7 @@ func TestVariables(t *testing.T) {
 	for k, v := range map[string]string{"MY_PROVIDER": "fake", "MY_MODEL": "text", "MY_DIR": "work", "TEAM": "the-core-team"} {
 		w.vars[k] = v
 	}
-	s, _, err := Spec(w.input(t, w.own("agent.toml"), variables))
+	s, _, err := Spec(w.cloned(t, w.own("agent.toml"), variables))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +65,12 @@ func TestVariables(t *testing.T) {
 func TestVariablesOnlyWhereUsed(t *testing.T) {
 	w := newWorld(t, map[string]string{"roster.yaml": fake, "work/x": ""})
 	w.vars["MY_PROVIDER"], w.vars["MY_MODEL"], w.vars["MY_DIR"] = "fake", "text", "work"
-	_, _, err := Spec(w.input(t, w.own("agent.toml"), variables))
+	_, _, err := Spec(w.cloned(t, w.own("agent.toml"), variables))
 	var value *ValueError
 	if !errors.As(err, &value) || value.Key != "system-prompt" || value.At.Line != 7 || !strings.Contains(err.Error(), "TEAM is not set") {
 		t.Errorf("a missing variable: %v", err)
 	}
-	in := w.input(t, w.own("agent.toml"), variables)
+	in := w.cloned(t, w.own("agent.toml"), variables)
 	in.Overrides = map[string]string{"system-prompt": "Plain ${TEAM}."}
 	s, _, err := Spec(in)
 	if err != nil || s.Prompt[0].Text != "Plain ${TEAM}." {
@@ -97,7 +97,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%v, %+v", ds, s.Origins["system-prompt"])
 	}
 	w.vars["TEAM"] = "the-core-team"
-	s, _, err = Spec(w.input(t, w.own("agent.toml"), file+"identity = \"You serve ${TEAM}.\"\ntask = \"file:prompts/task.md\"\n"))
+	s, _, err = Spec(w.cloned(t, w.own("agent.toml"), file+"identity = \"You serve ${TEAM}.\"\ntask = \"file:prompts/task.md\"\n"))
 	if err != nil || !strings.HasPrefix(s.Prompt[0].Text, "You serve the-core-team.\n\nSort the letters of ${TEAM}.") {
 		t.Errorf("%v", err)
 	}
@@ -105,7 +105,7 @@ func TestBlocks(t *testing.T) {
 		t.Error("what a variable holds is shown")
 	}
 	for _, task := range []string{"file:none.md", "file:../x", "{{other}}", "${NONE}"} {
-		if _, _, err := Spec(w.input(t, w.own("agent.toml"), file+"identity = \"file:prompts/task.md\"\ntask = \""+task+"\"\n")); err == nil || !strings.HasPrefix(err.Error(), w.own("agent.toml")+":4:1: ") {
+		if _, _, err := Spec(w.cloned(t, w.own("agent.toml"), file+"identity = \"file:prompts/task.md\"\ntask = \""+task+"\"\n")); err == nil || !strings.HasPrefix(err.Error(), w.own("agent.toml")+":4:1: ") {
 			t.Errorf("%s: %v", task, err)
 		}
 	}

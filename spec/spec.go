@@ -51,6 +51,10 @@ type Spec struct {
 	// Files are those that the prompt was looked for in, relative to the
 	// workspace's root: when one changes, the spec may.
 	Files []string `json:"-"`
+	// Withheld says what keeps the spec from being run: what it needs and has no
+	// effect, because nobody has trusted the workspace.
+	Withheld []error `json:"-"`
+
 	// Origins says for each native key who set it and whom it overrode.
 	Origins map[string]Trace `json:"-"`
 }

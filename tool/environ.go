@@ -10,7 +10,8 @@ import (
 const minSecret = 8
 
 // scrub returns the environment that commands get: without variables that make
-// bash run something of its own, and without secrets, which are those named,
+// bash run something of its own, without the user's word that workspaces are to
+// be trusted, and without secrets, which are those named,
 // those that hold the same text, and those whose name says so.
 func scrub(environ, secrets []string) []string {
 	var kept, values []string
@@ -21,7 +22,7 @@ func scrub(environ, secrets []string) []string {
 			if value = strings.TrimSpace(value); len(value) >= minSecret {
 				values = append(values, value)
 			}
-		case ok && name != "" && name != "PWD" && !runsInBash(name) && !secretName(name):
+		case ok && name != "" && name != "PWD" && name != "ROSTER_TRUST" && !runsInBash(name) && !secretName(name):
 			kept = append(kept, kv)
 		}
 	}

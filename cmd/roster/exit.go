@@ -66,6 +66,9 @@ func (c *cli) report(err error, args []string) int {
 	if u := (*usageError)(nil); errors.As(err, &u) {
 		code, name = exitUsage, "Usage"
 	}
+	if name == string(profile.ExecutingKey) {
+		code = exitDenied
+	}
 	// The flags may be what could not be read.
 	if c.json || slices.Contains(args, "--json") {
 		c.writeJSON(newErrorJSON(err, name))

@@ -1,20 +1,26 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/scaffold"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/trust"
 )
 
 func (c *cli) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Make a workspace: a commented roster.yaml and two profiles",
-		Long:  "Makes the files of a workspace in DIR (default: here). A file that is there already is kept as it is.",
-		Args:  arguments(0, "DIR"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: "Makes the files of a workspace in DIR (default: here). A file that is there already is kept as it is.\n" +
+			"A workspace that was made so is trusted, unless files that were there before have something to trust.",
+		Args: arguments(0, "DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := c.dir
 			if len(args) > 0 {
 				dir = args[0]
@@ -22,21 +28,23 @@ func (c *cli) initCommand() *cobra.Command {
 			if dir == "" {
 				dir = "."
 			}
-			return c.init(dir)
+			return c.init(cmd.Context(), dir)
 		},
 	}
 }
 
-func (c *cli) init(dir string) error {
+func (c *cli) init(ctx context.Context, dir string) error {
 	files, err := scaffold.Write(dir)
 	if err != nil {
 		return fmt.Errorf("making the workspace: %w", err)
 	}
+	trusted := c.trustMade(ctx, dir, files)
 	if c.json {
 		return c.writeJSON(struct {
-			Dir   string          `json:"dir"`
-			Files []scaffold.File `json:"files"`
-		}{dir, files})
+			Dir     string          `json:"dir"`
+			Files   []scaffold.File `json:"files"`
+			Trusted bool            `json:"trusted"`
+		}{dir, files, trusted})
 	}
 	for _, f := range files {
 		word := "kept"
@@ -50,4 +58,35 @@ func (c *cli) init(dir string) error {
 			"without a key: add --model builtin/demo, a stand-in that is not a language model.")
 	}
 	return nil
+}
+
+// trustMade trusts the workspace that was made, if there is nothing in it to
+// trust but what was made. It says whether the workspace is trusted.
+func (c *cli) trustMade(ctx context.Context, dir string, files []scaffold.File) bool {
+	app, _, err := roster.Open(dir, roster.Options{State: c.state, Getenv: c.withoutTrust})
+	if err != nil {
+		return false // what stands in the way is said by every other command
+	}
+	survey, err := app.Survey()
+	if app.Trust().Workspace() {
+		return true
+	}
+	made := func(file string) bool {
+		return slices.ContainsFunc(files, func(f scaffold.File) bool { return f.Created && f.Path == file })
+	}
+	theirs := slices.ContainsFunc(survey.Items, func(i trust.Item) bool { return !made(i.At.File) }) ||
+		slices.ContainsFunc(survey.Allows, func(r permission.Rule) bool { return !made(r.At.File) })
+	if err == nil && !theirs && made("roster.yaml") {
+		if err = app.TrustWorkspace(ctx, survey.Items); err == nil {
+			return true
+		}
+	}
+	if !c.quiet {
+		if err != nil {
+			fmt.Fprintf(c.stderr, "roster: the workspace is not trusted: %v\n", err)
+		} else {
+			fmt.Fprintln(c.stderr, "roster: the workspace is not trusted, for files were there before: roster trust lists what they would do")
+		}
+	}
+	return false
 }

@@ -53,7 +53,7 @@ func (w *workspace) effects() int {
 
 func (w *workspace) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("roster", args...)
-	cmd.Dir, cmd.Env = w.dir, environment(w.dir)
+	cmd.Dir, cmd.Env = w.dir, append(environment(w.dir), "ROSTER_TRUST=1")
 	return cmd
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/schema"
 	"github.com/rosterrun/roster/resolve"
+	"github.com/rosterrun/roster/trust"
 )
 
 //go:generate go test -run ^TestReference$ . -update
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "write the generated reference pages")
 // TestReference holds the reference pages against the program that they
 // describe. With -update it writes them.
 func TestReference(t *testing.T) {
-	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics, "keys.md": writeKeys} {
+	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics, "keys.md": writeKeys, "trust.md": writeTrust} {
 		t.Run(name, func(t *testing.T) {
 			var want bytes.Buffer
 			write(&want)
@@ -107,6 +108,22 @@ A list that may be written with "+" is then added to that of the parents
 
 `)
 	schema.WritePage(w)
+}
+
+func writeTrust(w io.Writer) {
+	io.WriteString(w, generated+`# Executing keys
+
+What in a workspace's files would start, reach or read something. None of it has an effect
+until somebody has trusted the workspace, and each item is pinned by a digest: when what
+is pinned changes, it has no effect until it is trusted again ([trust](../trust.md)). In your
+own folder, in flags and in a program's options all of it counts.
+
+| key | where | what it does | what is pinned |
+|---|---|---|---|
+`)
+	for _, k := range trust.Keys() {
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", k.Name, k.In, k.Does, k.Pins)
+	}
 }
 
 func writeDiagnostics(w io.Writer) {

@@ -25,6 +25,7 @@ type cli struct {
 	dir, state           string
 	profiles             []string
 	json, quiet, noColor bool
+	trust                bool
 }
 
 // output remembers the first error, so that what was not written is not lost in
@@ -77,12 +78,13 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 	f.StringVar(&c.dir, "dir", "", "the workspace `DIR` (default: the nearest parent with a roster.yaml, else here)")
 	f.StringVar(&c.state, "state", "", "the `DIR` of the database (default: outside the workspace, by its path)")
 	f.StringArrayVar(&c.profiles, "profiles", nil, "a further `DIR` of profiles, which wins over the workspace's; may be repeated")
+	f.BoolVar(&c.trust, "trust", false, "trust all that the workspace's files say, for this command (also: ROSTER_TRUST=1)")
 	f.BoolVar(&c.json, "json", false, "write JSON to stdout")
 	f.BoolVar(&c.quiet, "quiet", false, "write nothing but the result and errors")
 	f.BoolVar(&c.noColor, "no-color", false, "write no colours (also: NO_COLOR)")
 
 	cmd.AddCommand(
-		c.initCommand(), c.runCommand(), c.serveCommand(),
+		c.initCommand(), c.trustCommand(), c.runCommand(), c.serveCommand(),
 		c.listCommand(), c.showCommand(), c.explainCommand(),
 		c.newCommand(), c.rmCommand(), c.profileCommand(),
 		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(), c.schemaCommand(),
@@ -94,7 +96,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 // open opens the workspace. What is wrong with its configuration but does not
 // keep it from working is said on stderr.
 func (c *cli) open(o roster.Options) (*roster.App, error) {
-	o.State, o.Profiles, o.Getenv = c.state, c.profiles, c.getenv
+	o.State, o.Profiles, o.Getenv, o.Trust = c.state, c.profiles, c.getenv, c.trust
 	app, ds, err := roster.Open(c.dir, o)
 	if err != nil {
 		return nil, err
@@ -103,10 +105,24 @@ func (c *cli) open(o roster.Options) (*roster.App, error) {
 	return app, nil
 }
 
-// warn says the warnings among the diagnostics; notes are what check is for.
+// warn says the warnings among the diagnostics; notes are what check is for. Of
+// what has no effect in a workspace that is not trusted it says the first, and
+// how much more there is.
 func (c *cli) warn(ds []profile.Diagnostic) {
-	if !c.quiet {
-		c.say(ds, profile.SeverityError, profile.SeverityWarning)
+	if c.quiet {
+		return
+	}
+	inert := 0
+	for i := range ds {
+		if ds[i].Name == string(profile.ExecutingKey) {
+			inert++
+		}
+		if ds[i].Name != string(profile.ExecutingKey) || inert == 1 {
+			c.say(ds[i:i+1], profile.SeverityError, profile.SeverityWarning)
+		}
+	}
+	if inert > 1 {
+		fmt.Fprintf(c.stderr, "roster: %d more have no effect: see roster trust --list\n", inert-1)
 	}
 }
 

@@ -79,14 +79,17 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	err = c.ask(ctx, app, f, roster.Ask{
+	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
 		Profile:  args[0],
 		Parts:    []message.Part{message.Text{Text: prompt}},
 		Flags:    set,
 		Headless: f.nonInteractive || !terminal(c.stdin),
 		OnDeny:   f.onDeny,
-	})
+	}
+	if err = c.askTrust(ctx, app, ask, !ask.Headless && c.canAsk(args[1:])); err == nil {
+		err = c.ask(ctx, app, f, ask)
+	}
 	return c.close(app, err)
 }
 

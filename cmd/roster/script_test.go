@@ -37,6 +37,7 @@ func setUp(t *testing.T, e *testscript.Env) error {
 		name, value, _ := strings.Cut(v, "=")
 		e.Setenv(name, value)
 	}
+	e.Setenv("ROSTER_TRUST", "1") // those about trust take it back
 	e.Setenv("PROVIDER", p.URL+"/v1")
 	e.Setenv("EXAMPLES", filepath.Join(root(t), "examples", "workspace"))
 	e.Values["provider"] = p

@@ -51,10 +51,13 @@ type Access struct {
 }
 
 // Access reads the key and the headers' values from the environment. It is the
-// only place that reads a secret, and is called when a run begins. A variable
-// that is not set is a *ModelError that names it and the alternatives.
+// only place that reads a secret, and is called when a run begins. A provider of
+// which keys are withheld is refused. A variable that is not set is a *ModelError that names it and the alternatives.
 func (c *Catalog) Access(r Resolved) (Access, error) {
 	a := Access{Endpoint: r.Endpoint}
+	if len(a.Withheld) > 0 {
+		return Access{}, fmt.Errorf("model %s: %w", r.Model, a.Withheld[0].Why)
+	}
 	if env := r.Endpoint.KeyEnv; env != "" {
 		key := strings.TrimSpace(c.options.Getenv(env))
 		if key == "" {

@@ -42,6 +42,17 @@ type Provider struct {
 	Headers profile.Value[[]Header]      // sent with every call
 	Timeout profile.Value[time.Duration] // for the first byte, and between bytes
 	Models  []Model
+	// Withheld are keys of the declaration that have no effect, because nobody
+	// has trusted who wrote them, and without which the provider is not what
+	// was meant: Access refuses it.
+	Withheld []Withheld
+}
+
+// Withheld is a key without effect, and why.
+type Withheld struct {
+	Key string
+	At  source.Origin
+	Why error
 }
 
 // Header is one HTTP header. ${VAR} in its value is the environment's, and is
@@ -142,6 +153,7 @@ func (t *table) declare(d Provider) {
 	override(&p.KeyEnv, d.KeyEnv)
 	override(&p.Headers, d.Headers)
 	override(&p.Timeout, d.Timeout)
+	p.Withheld = append(p.Withheld, d.Withheld...)
 	for _, m := range d.Models {
 		p.declare(m)
 	}

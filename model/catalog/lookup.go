@@ -54,6 +54,8 @@ type Endpoint struct {
 	Timeout time.Duration
 	// At is where the provider is declared.
 	At source.Origin
+	// Withheld are the keys without which it is not to be used.
+	Withheld []Withheld
 }
 
 // scriptPrefix marks a reference to a file of scripted replies.
@@ -206,7 +208,7 @@ func (t *table) resolve(ref Ref, name, id string) (Resolved, error) {
 
 // reachable refuses a provider that does not say where it is.
 func (p *provider) reachable(ref Ref) error {
-	if p.BaseURL.V != "" || p.API.V == APIBuiltin || p.builtIn && p.API.V == APIScript {
+	if p.BaseURL.V != "" || len(p.Withheld) > 0 || p.API.V == APIBuiltin || p.builtIn && p.API.V == APIScript {
 		return nil
 	}
 	return &ModelError{
@@ -219,7 +221,7 @@ func (p *provider) reachable(ref Ref) error {
 func (p *provider) endpoint(id string) Endpoint {
 	e := Endpoint{
 		Provider: p.Name, API: p.API.V, BaseURL: p.BaseURL.V, KeyEnv: p.KeyEnv.V,
-		Headers: p.Headers.V, Timeout: p.Timeout.V, At: p.At,
+		Headers: p.Headers.V, Timeout: p.Timeout.V, At: p.At, Withheld: p.Withheld,
 	}
 	if e.API == APIScript && p.builtIn {
 		e.BaseURL = id

@@ -89,10 +89,10 @@ func (d *folder) mergeTools() {
 		at = d.p.Tools.At
 	}
 	v := profile.Tools{Names: []string{}, Written: []string{}}
-	users := mapping()
+	users, places := mapping(), map[string]source.Origin{}
 	for _, t := range d.tools {
 		v.Written = append(v.Written, t.name)
-		if d.userTool(&v, users, t) {
+		if d.userTool(&v, users, places, t) {
 			d.allow(t.name, "*", t.at)
 			continue
 		}
@@ -106,7 +106,7 @@ func (d *folder) mergeTools() {
 	d.p.Tools = profile.Value[profile.Tools]{V: v, Set: true, At: at}
 	d.p.Permission = d.toolRules
 	if len(users.Content) > 0 {
-		d.p.Extra = append(d.p.Extra, profile.Extra{Key: "user-tools", YAML: append([]byte("\n"), valueText(users)[1:]...), At: at})
+		d.p.Extra = append(d.p.Extra, profile.Extra{Key: "user-tools", YAML: append([]byte("\n"), valueText(users)[1:]...), At: at, Places: places})
 	}
 }
 
@@ -174,7 +174,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // userTool knows a tool that is not built in by its file in the nearest tools
 // folder, and keeps what the file says. A tool runs commands, so nothing here
 // acts on it.
-func (d *folder) userTool(v *profile.Tools, users *yaml.Node, t listedTool) bool {
+func (d *folder) userTool(v *profile.Tools, users *yaml.Node, places map[string]source.Origin, t listedTool) bool {
 	if _, known := toolNames(t.name); known || !toolName.MatchString(t.name) || slices.Contains(v.Names, t.name) {
 		return false
 	}
@@ -186,8 +186,8 @@ func (d *folder) userTool(v *profile.Tools, users *yaml.Node, t listedTool) bool
 		v.Names = append(v.Names, t.name)
 		if n := d.toolFile(file); n != nil {
 			users.Content = append(users.Content, str(t.name), n)
-			at := path.Join(path.Dir(d.file), file)
-			d.report(profile.CodeInactiveKey, source.Origin{File: at, Line: 1, Column: 1}, "tools."+t.name,
+			places[t.name] = source.Origin{File: path.Join(path.Dir(d.file), file), Line: 1, Column: 1}
+			d.report(profile.CodeInactiveKey, places[t.name], "tools."+t.name,
 				fmt.Sprintf("this version does not run the tools of a workspace: %s is kept and not offered", t.name), "")
 		}
 		return true

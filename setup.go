@@ -1,0 +1,128 @@
+package roster
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/rosterrun/roster/catalog"
+	"github.com/rosterrun/roster/config"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/trust"
+)
+
+// setup is what the configuration comes to under what the user trusts. It is
+// replaced as a whole when that changes, with everything that was compiled by it.
+type setup struct {
+	stamp   trust.Stamp
+	view    trust.View
+	config  *config.Config
+	models  *modelcatalog.Catalog
+	further []string // folders of profiles
+	catalog *catalog.Catalog
+	// err keeps everything from being resolved: the configuration does not load
+	// any more.
+	err error
+
+	blueprints *blueprints
+	compiled   *compiled
+}
+
+// now is the setup of this moment. It looks whether the user has trusted or
+// revoked something, and reads the configuration again if he has.
+func (a *App) now() *setup {
+	s := a.setup.Load()
+	if a.opts.Trust || a.trusts.Stamp() == s.stamp {
+		return s
+	}
+	a.settle.Lock()
+	defer a.settle.Unlock()
+	s = a.setup.Load()
+	stamp := a.trusts.Stamp()
+	if stamp == s.stamp {
+		return s
+	}
+	view, err := a.trusts.View(s.config.Dir, a.own...)
+	if err != nil {
+		a.opts.Log.Warn("nothing is trusted", "error", err)
+	}
+	next := *s
+	if next.stamp = stamp; !reflect.DeepEqual(view, s.view) {
+		next = *a.renew(s, view, stamp)
+	}
+	a.setup.Store(&next)
+	return &next
+}
+
+// renew reads the configuration again under another view.
+func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
+	next := &setup{
+		stamp: stamp, view: view, config: old.config, models: old.models, further: old.further, catalog: old.catalog,
+		blueprints: &blueprints{}, compiled: &compiled{},
+	}
+	cfg, _, err := config.Load(config.Options{
+		Dir: old.config.Dir, Exact: true, Getenv: a.opts.Getenv, Flags: a.opts.Flags,
+		Trust: func(string, string) trust.View { return view },
+	})
+	if err != nil {
+		next.err = fmt.Errorf("what is trusted has changed, and the configuration does not load: %w", err)
+		return next
+	}
+	a.furnish(next, cfg)
+	return next
+}
+
+// furnish makes of a configuration what stands on it.
+func (a *App) furnish(s *setup, cfg *config.Config) {
+	s.config, s.models = cfg, cfg.Catalog(a.opts.Getenv, spoken()...)
+	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
+	for _, p := range cfg.Profiles {
+		further = append(further, p.V)
+	}
+	further = append(further, a.further...)
+	if s.catalog != nil && slices.Equal(further, s.further) {
+		return
+	}
+	s.further = further
+	s.catalog = catalog.Open(catalog.Options{
+		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: a.opts.Headless, KeepLastGood: cfg.KeepLastGood.V,
+		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"), Inspect: a.inspect,
+	})
+}
+
+// inspect reports what a profile says without effect.
+func (a *App) inspect(p *profile.Profile) []profile.Diagnostic {
+	var ds []profile.Diagnostic
+	var view trust.View
+	for i, item := range trust.OfProfile(p) {
+		if i == 0 {
+			view = a.now().view
+		}
+		if state := view.State(item); !state.Acts() {
+			ds = append(ds, (&trust.Error{Item: item, State: state}).Diagnostic())
+		}
+	}
+	return ds
+}
+
+// Trust is what the user trusts of the workspace at this moment. Whoever starts,
+// reaches or reads something that a file names asks it first, each time anew.
+func (a *App) Trust() trust.View { return a.now().view }
+
+// narrow makes a spec that stands in a log obey what is trusted now: rules that
+// do not count any more are marked. It changes nothing in s.
+func narrow(s *spec.Spec, v trust.View) *spec.Spec {
+	out := *s
+	out.Rules = slices.Clone(s.Rules)
+	for i, r := range out.Rules {
+		out.Rules[i].Untrusted = r.Untrusted || !v.Rules(r.At.File)
+	}
+	if !v.Workspace() && out.DefaultPermission == permission.Allow {
+		out.DefaultPermission = permission.Ask
+	}
+	return &out
+}
