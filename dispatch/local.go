@@ -107,12 +107,13 @@ func NewLocal(ctx context.Context, backend session.Backend, run Runner, o Option
 	return l, nil
 }
 
-// Submit implements Dispatcher. If a slot is free and nobody owns the stream,
-// it begins to run here at once; without Options.Claim only for a prompt. A
-// prompt that nobody would claim later waits for a slot.
+// Submit implements Dispatcher. For a prompt, if a slot is free and nobody owns
+// the stream, it begins to run here at once. A prompt that nobody would claim
+// later waits for a slot. For anything else it is claimed like the others, if it
+// may be (Options.Claim).
 func (l *Local) Submit(ctx context.Context, k session.Key, p session.Post) (session.Posted, error) {
 	asks, shared := asks(p.Events)
-	slot := (l.opts.Claim || asks) && l.acquire()
+	slot := asks && l.acquire()
 	if !slot && asks && !(l.opts.Claim && shared) {
 		var err error
 		if slot, err = l.await(ctx); err != nil {

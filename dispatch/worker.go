@@ -67,6 +67,7 @@ func (l *Local) sweep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		l.Bury(ctx)
+		l.expireDue(ctx)
 		l.claimAll(ctx)
 		select {
 		case <-tick.C:
@@ -106,6 +107,9 @@ func (l *Local) takeUp(ctx context.Context, k session.Key, lease session.Lease) 
 // and its worker is gone: session.ErrNoWork otherwise.
 func (l *Local) Claim(ctx context.Context, k session.Key) error {
 	l.Bury(ctx)
+	if err := l.Expire(ctx, k); err != nil && !errors.Is(err, session.ErrNoStream) {
+		return err
+	}
 	if ok, err := l.await(ctx); !ok {
 		return cmp.Or(err, ErrClosed)
 	}

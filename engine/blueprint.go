@@ -43,7 +43,7 @@ type offered struct {
 // offered to the model.
 func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool) (*Blueprint, error) {
 	permit, err := permission.Compile(permission.Layers{
-		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Headless: headless,
+		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Headless: headless, Profile: s.Name,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)

@@ -35,11 +35,16 @@ type job struct {
 	call session.CallState
 	plan tool.Plan
 	keys []string // it must not run beside another call with one of these
+	// approved: a person has said yes to just this, which a message that waits
+	// does not take back.
+	approved bool
 }
 
 // runCalls brings the batch of the last answer to its end: every call gets its
-// tool.after, then all results become one message.
+// tool.after, then all results become one message. Where only a person can tell
+// how it goes on, the run is over and the loop waits.
 func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
+	r.permit = r.answers()
 	var jobs []job
 	defer func() {
 		for _, j := range jobs {
@@ -66,8 +71,14 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 	if err := r.runJobs(jobs); err != nil {
 		return false, err
 	}
+	if waiting(l) {
+		return r.park(l)
+	}
 	ids := make([]string, len(l.Calls))
 	for i, c := range l.Calls {
+		if c.After == nil {
+			return false, nil // somebody has answered meanwhile
+		}
 		ids[i] = c.ID
 	}
 	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})
@@ -111,15 +122,13 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	if err != nil {
 		return r.refuse(c, err.Error())
 	}
-	d := r.Permit.Decide(plan.Needs()...)
-	if d.Effect != permission.Allow {
+	d := r.permit.Decide(plan.Needs()...)
+	if d = r.judge(&c, plan, d); d.Effect != permission.Allow {
 		plan.Close()
-		r.before(c, d)
-		r.after(c, session.Denied, denial(d))
 		return job{}, false
 	}
 	r.before(c, d)
-	j := job{call: c, plan: plan}
+	j := job{call: c, plan: plan, approved: c.Answer != nil}
 	if k, ok := t.Tool.(tool.Conflicter); ok {
 		j.keys = k.Conflicts(tc)
 	}
@@ -127,7 +136,7 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 }
 
 func (r *run) toolCall(c session.CallState) tool.Call {
-	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.st.Root.ID, Input: c.Input, Permit: r.Permit}
+	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.st.Root.ID, Input: c.Input, Permit: r.permit}
 }
 
 func (r *run) recovery(c session.CallState) tool.Recovery {
@@ -146,7 +155,7 @@ func (r *run) recovery(c session.CallState) tool.Recovery {
 func (r *run) refuse(c session.CallState, text string) (job, bool) {
 	outcome := session.ToolError
 	if r.work.Err() != nil { // whatever is said against the call, it would not start
-		outcome, text = r.skip()
+		outcome, text = r.halt()
 	}
 	r.before(c, permission.Decision{})
 	r.after(c, outcome, text)
@@ -194,19 +203,33 @@ func denial(d permission.Decision) string {
 // wants something else.
 func (r *run) runJobs(jobs []job) error {
 	for group := range r.groups(jobs) {
-		if o, text := r.skip(); o != "" {
-			for _, j := range group {
-				r.after(j.call, o, text)
-			}
-			continue
+		if group = r.starting(group); len(group) > 0 {
+			r.runGroup(group)
 		}
-		r.runGroup(group)
 	}
 	return r.ctx.Err()
 }
 
-// skip says why calls that have not started are not to start.
-func (r *run) skip() (session.Outcome, string) {
+// starting leaves out the jobs that are not to start, and ends their calls.
+func (r *run) starting(group []job) []job {
+	stop, why := r.halt()
+	skip, text := r.steered()
+	var left []job
+	for _, j := range group {
+		switch {
+		case stop != "":
+			r.after(j.call, stop, why)
+		case skip != "" && !j.approved:
+			r.after(j.call, skip, text)
+		default:
+			left = append(left, j)
+		}
+	}
+	return left
+}
+
+// halt says why no call is to start any more.
+func (r *run) halt() (session.Outcome, string) {
 	switch {
 	case r.ctx.Err() != nil:
 		return session.Skipped, textStopped
@@ -216,7 +239,14 @@ func (r *run) skip() (session.Outcome, string) {
 		return session.Skipped, textCancelled
 	case r.spent(r.st.Root.Loop) != nil:
 		return session.Skipped, textSpent
-	case r.deps.Steered != nil && r.deps.Steered() > r.st.Last || len(r.st.Root.Letters("steer")) > 0:
+	}
+	return "", ""
+}
+
+// steered says that a message has come which calls that have not started make
+// room for.
+func (r *run) steered() (session.Outcome, string) {
+	if r.deps.Steered != nil && r.deps.Steered() > r.st.Last || len(r.st.Root.Letters("steer")) > 0 {
 		return session.Skipped, textSkipped
 	}
 	return "", ""

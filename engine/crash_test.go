@@ -127,8 +127,8 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 			t.Errorf("call %s ended as %s", call, o)
 		}
 	}
-	if len(outcome) != 3 {
-		t.Errorf("%d calls have an end, want 3", len(outcome))
+	if len(outcome) != 5 {
+		t.Errorf("%d calls have an end, want 5", len(outcome))
 	}
 	return events
 }
@@ -173,9 +173,12 @@ func crashWorker(t *testing.T, dir string) {
 	m := asking{script.New(
 		script.Reply{Text: "first", Tools: []script.Call{{Name: "effect", Input: `{"n":1}`}}},
 		script.Reply{Tools: []script.Call{{Name: "effect", Input: `{"n":2}`}, {Name: "effect", Input: `{"n":3}`}}},
+		script.Reply{Tools: []script.Call{{Name: "risky", Input: `{"n":4}`}, {Name: "effect", Input: `{"n":5}`}}},
 		script.Reply{Text: "all done"},
 	).Model("script/crash"), func(turn int) { note(t, dir, "asked", strconv.Itoa(turn)) }}
-	b := newBench(t, m, effect)
+	b := newBench(t, m, effect, newProbe("risky", effect.run))
+	b.asks = true
+	b.spec.Rules = append(b.spec.Rules, ask("risky"))
 	lease := crashLease(t, store)
 	st := session.NewState(key)
 	for e, err := range store.Read(t.Context(), key, 0) {
@@ -189,11 +192,32 @@ func crashWorker(t *testing.T, dir string) {
 	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	deadly := oneByOne{store, at}
 	deadly.die(st.Last)
-	for _, err := range engine.Run(t.Context(), engine.Deps{Store: deadly, Blobs: store}, b.blueprint(), st, lease) {
-		if err != nil {
-			t.Fatal(err)
+	for {
+		for _, err := range engine.Run(t.Context(), engine.Deps{Store: deadly, Blobs: store}, b.blueprint(), st, lease) {
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
+		if st.Root.Loop == nil {
+			return
+		}
+		lease = crashAnswer(t, store, deadly, st)
 	}
+}
+
+// crashAnswer answers what the stream waits for.
+func crashAnswer(t *testing.T, store *sqlite.Store, deadly oneByOne, st *session.State) session.Lease {
+	yes := session.Event{Session: key.Stream, Chain: "c", Time: time.Now().UTC(), Body: &session.PermissionResolved{Ask: "s.1", Answer: session.AnswerOnce}}
+	posted, err := store.Post(t.Context(), key, session.Post{Worker: strconv.Itoa(os.Getpid()), Events: []session.Event{yes}})
+	if err != nil || posted.Lease == nil {
+		t.Fatalf("%+v, %v", posted, err)
+	}
+	deadly.die(posted.Last)
+	yes.Seq = posted.Last
+	if err := st.Apply(&yes); err != nil {
+		t.Fatal(err)
+	}
+	return *posted.Lease
 }
 
 // crashLease posts the prompt in the first process, and takes the stream over
@@ -224,6 +248,12 @@ func crashLease(t *testing.T, store *sqlite.Store) session.Lease {
 	}
 	if err := store.Beat(t.Context(), worker); err != nil {
 		t.Fatal(err)
+	}
+	if sum, err := store.Summary(t.Context(), key); err == nil && sum.Status() == session.Waiting { // it was killed when it had begun to wait
+		yes := session.Event{Session: key.Stream, Time: time.Now().UTC(), Body: &session.PermissionResolved{Ask: "s.1", Answer: session.AnswerOnce}}
+		if _, err := store.Post(t.Context(), key, session.Post{Events: []session.Event{yes}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_, lease, err := store.Claim(t.Context(), worker, &key)
 	if err == session.ErrNoWork { // it was killed after its end

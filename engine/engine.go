@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/internal/clock"
+	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -27,6 +28,11 @@ type Deps struct {
 	// the log. Both may be nil; posts are then noticed at the next commit.
 	Cancelled context.Context
 	Steered   func() int64
+	// Grants lists what may be done without being asked for, for a profile, as
+	// it is now; nil: nothing. AnswerTime is how long a person has to answer;
+	// 0: any time.
+	Grants     func(profile string) []permission.Grant
+	AnswerTime time.Duration
 }
 
 // handOverTime bounds the last write of a worker that shuts down.
@@ -38,7 +44,8 @@ var ErrIdle = errors.New("engine: nothing to do")
 // Run drives one loop in the caller's goroutine: the open loop of st, or a new
 // one for the first post in its inbox. It yields stored events after their
 // commit, and live ones between. st is brought up to date and belongs to Run
-// until the range ends.
+// until the range ends. Where a person has to be asked, it leaves the loop open:
+// st is not runnable then, and nobody owns the stream.
 //
 // A loop that fails yields its loop.end like any other. Run yields an error
 // only when it cannot write the log: *session.Fenced when another worker owns
@@ -74,6 +81,7 @@ type run struct {
 	clock clock.Clock
 	log   journal
 
+	permit             *permission.Engine // with the answers that hold for this batch
 	loop, agent, chain string
 	turn               int
 	now                time.Time
@@ -135,7 +143,7 @@ func (r *run) begin() error {
 	if p := post.Prompt; p != nil {
 		start.Headless, start.OnDeny = p.Headless, p.OnDeny
 	} else {
-		start.Why, start.Headless = "followup", true
+		start.Why, start.Headless = "followup", root.Headless
 	}
 	if !root.Started {
 		r.emit(&session.Start{Profile: r.Spec.Name, Title: session.Title(post.Parts)})
@@ -250,10 +258,18 @@ func (r *run) commitIf(stands func() bool) (committed bool, err error) {
 	return committed, err
 }
 
-// learn folds posts.
+// learn folds posts, which precede what is queued in the log.
 func (r *run) learn(posts []session.Event) error {
 	for i := range posts {
-		if err := r.st.Apply(&posts[i]); err != nil {
+		e := posts[i]
+		body, err := e.Decode()
+		if err != nil {
+			return err
+		}
+		if b, ok := body.(*session.PermissionResolved); ok && r.log.asks(b.Ask) {
+			e.Body = &session.PermissionResolved{} // to what nobody has been asked yet
+		}
+		if err := r.st.Apply(&e); err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,7 @@ type probe struct {
 	runs     atomic.Int64
 	run      func(ctx context.Context, c tool.Call) (tool.Result, error)
 	keys     []string
+	state    string // of what it would change
 	def      *model.ToolDef
 }
 
@@ -57,7 +58,8 @@ type probePlan struct {
 func (p *probePlan) Needs() []permission.Query {
 	return []permission.Query{{Tool: p.p.name, Subject: "x"}}
 }
-func (p *probePlan) Close() error { return nil }
+func (p *probePlan) Close() error  { return nil }
+func (p *probePlan) State() string { return p.p.state }
 func (p *probePlan) Run(ctx context.Context, _ func(string)) (tool.Result, error) {
 	p.p.runs.Add(1)
 	if p.p.run == nil {
@@ -74,6 +76,7 @@ type bench struct {
 	model model.Model
 	tools []tool.Tool
 	lease session.Lease
+	asks  bool // somebody is there to answer
 }
 
 func newBench(t testing.TB, m model.Model, tools ...tool.Tool) *bench {
@@ -117,7 +120,7 @@ func (b *bench) state() *session.State {
 
 func (b *bench) blueprint() *engine.Blueprint {
 	b.t.Helper()
-	bp, err := engine.Compile(b.spec, b.model, b.tools, true)
+	bp, err := engine.Compile(b.spec, b.model, b.tools, !b.asks)
 	if err != nil {
 		b.t.Fatal(err)
 	}

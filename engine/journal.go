@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,6 +97,15 @@ func (j *journal) commit(ctx context.Context, learn func([]session.Event) error,
 		}
 	}
 	return false, fmt.Errorf("session %s: %d times in a row posts came in between; giving up", j.key, maxBehind)
+}
+
+// asks says that a question is queued. It is for commit's learn, which has the
+// lock.
+func (j *journal) asks(ask string) bool {
+	return slices.ContainsFunc(j.pending, func(e session.Event) bool {
+		b, ok := e.Body.(*session.PermissionAsked)
+		return ok && b.Ask == ask
+	})
 }
 
 func (j *journal) append(ctx context.Context) error {

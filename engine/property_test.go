@@ -27,7 +27,7 @@ func TestAnyInterleaving(t *testing.T) {
 		w := newWorld(t, rt)
 		w.post(0)
 		for range 200 {
-			if !w.runOnce() && !w.postIdle() {
+			if !w.runOnce() && !w.postAnswer() && !w.postIdle() {
 				w.check()
 				return
 			}
@@ -65,7 +65,10 @@ func newWorld(t *testing.T, rt *rapid.T) *world {
 		return tool.Text("done"), ctx.Err()
 	})
 	safe.recovery = tool.Repeat
-	w.bench = newBench(t, w, effect, safe)
+	risky := newProbe("risky", effect.run)
+	w.bench = newBench(t, w, effect, safe, risky)
+	w.asks = true
+	w.spec.Rules = append(w.spec.Rules, ask("risky"))
 	w.spec.Limits.Turns = rapid.IntRange(1, 6).Draw(rt, "turns")
 	w.spec.ToolExecution.Strategy = "sequential"
 	w.spec.Retry.Base, w.spec.Retry.Cap = time.Microsecond, time.Microsecond
@@ -76,7 +79,42 @@ func newWorld(t *testing.T, rt *rapid.T) *world {
 // post adds an inbound event of the n-th kind.
 func (w *world) post(n int) {
 	parts := text("x")
-	body := []session.Body{&session.Prompt{Parts: parts, Profile: "p"}, &session.Steer{Parts: parts}, &session.Followup{Parts: parts}, &session.Cancel{}}[n]
+	if n == answering {
+		w.postBody(w.anyAnswer(rapid.IntRange(1, 9).Draw(w.rt, "asked")))
+		return
+	}
+	w.postBody([]session.Body{&session.Prompt{Parts: parts, Profile: "p"}, &session.Steer{Parts: parts}, &session.Followup{Parts: parts}, &session.Cancel{}}[n])
+	if n == 3 && w.hints && w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// answering is the kind of an answer to any question, asked or not.
+const answering = 8
+
+func (w *world) anyAnswer(n int) session.Body {
+	a := rapid.SampledFrom([]session.Answer{session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo, session.AnswerTimeout}).Draw(w.rt, "answer")
+	return &session.PermissionResolved{Ask: session.AskID("s", n), Answer: a, ForSession: rapid.Bool().Draw(w.rt, "for the session")}
+}
+
+// postAnswer answers what the session waits for; false: it does not.
+func (w *world) postAnswer() bool {
+	st := w.state()
+	if st.Root.Loop == nil || st.Root.Runnable() {
+		return false
+	}
+	for _, c := range st.Root.Loop.Calls {
+		if c.Open() {
+			_, n, _ := session.ParseAskID(c.Asked.Ask)
+			w.postBody(w.anyAnswer(n))
+			return true
+		}
+	}
+	w.rt.Fatal("the session waits for nothing")
+	return false
+}
+
+func (w *world) postBody(body session.Body) {
 	e := session.Event{Session: "s", Chain: "c", Time: time.Now().UTC(), Body: body}
 	posted, err := w.store.Post(context.Background(), key, session.Post{Worker: w.lease.Worker, Events: []session.Event{e}})
 	if err != nil {
@@ -85,11 +123,8 @@ func (w *world) post(n int) {
 	if posted.Lease != nil {
 		w.lease = *posted.Lease
 	}
-	if n == 1 {
+	if e.Type == "steer" {
 		w.steered = posted.Last
-	}
-	if n == 3 && w.hints && w.cancel != nil {
-		w.cancel()
 	}
 }
 
@@ -110,11 +145,11 @@ func (w *world) meddle(where string) int {
 	if w.left == 0 {
 		return -1
 	}
-	n := rapid.IntRange(-3, 7).Draw(w.rt, where)
+	n := rapid.IntRange(-3, answering).Draw(w.rt, where)
 	if n >= 0 {
 		w.left--
 	}
-	if n >= 0 && n <= 3 {
+	if n >= 0 && n <= 3 || n == answering {
 		w.post(n)
 	}
 	if n == 6 {
@@ -164,7 +199,7 @@ func (w *world) Stream(ctx context.Context, _ *model.Request) iter.Seq2[model.Ch
 		}
 		done := &message.Message{Role: message.Assistant, Parts: text("half")}
 		for i := range n % 4 {
-			name := []string{"effect", "safe", "unheard-of"}[w.draw("tool name", 2)]
+			name := []string{"effect", "safe", "unheard-of", "risky"}[w.draw("tool name", 3)]
 			done.Parts = append(done.Parts, message.ToolCall{ID: fmt.Sprint(time.Now().UnixNano(), "-", i), Name: name})
 		}
 		yield(model.Chunk{Done: done, Stop: "stop"}, nil)
@@ -238,8 +273,12 @@ func (w *world) claim() {
 // summary.
 func (w *world) same(st *session.State) {
 	folded := w.state()
-	a, _ := json.Marshal(&st.Root)
-	b, _ := json.Marshal(&folded.Root)
+	own, log := st.Root, folded.Root
+	if own.Loop != nil && log.Loop != nil {
+		own.Held, log.Held = 0, 0 // it says something only between loops
+	}
+	a, _ := json.Marshal([]any{&own, st.Asks, st.Grants})
+	b, _ := json.Marshal([]any{&log, folded.Asks, folded.Grants})
 	if string(a) != string(b) {
 		w.rt.Fatalf("the state of the run and that of the log differ:\n%s\n%s", a, b)
 	}
@@ -254,11 +293,11 @@ func (w *world) same(st *session.State) {
 
 // check holds the whole log.
 func (w *world) check() {
-	c := checker{world: w, posts: map[int64]string{}, calls: map[string]int{}}
+	c := checker{world: w, posts: map[int64]string{}, calls: map[string]int{}, asked: map[string]string{}, allowed: map[string]bool{}}
 	sum := session.Summary{}
 	for e := range w.store.Read(context.Background(), key, 0) {
 		e.Body, _ = e.Decode()
-		if e.Type == "cancel" && sum.Runnable() {
+		if e.Type == "cancel" && (sum.Open || sum.Runnable()) {
 			c.cancel = true
 		}
 		c.see(&e)
@@ -291,6 +330,9 @@ type checker struct {
 	loop   string
 	head   string
 	cancel bool // the open loop, or the next one, is to end
+
+	asked   map[string]string // question → call
+	allowed map[string]bool   // calls, and "" for all of the session
 }
 
 func (c *checker) see(e *session.Event) {
@@ -311,11 +353,22 @@ func (c *checker) see(e *session.Event) {
 			c.rt.Errorf("event %d: message after %q in loop %q, want %q in %q", e.Seq, b.Parent, e.Loop, c.head, c.loop)
 		}
 		c.head = b.ID
+	case *session.PermissionAsked:
+		c.asked[b.Ask] = b.Call
+	case *session.PermissionResolved:
+		if call, ok := c.asked[b.Ask]; ok {
+			delete(c.asked, b.Ask)
+			c.allowed[call] = c.allowed[call] || b.Answer.Allows()
+			c.allowed[""] = c.allowed[""] || b.Answer == session.AnswerSession
+		}
 	case *session.ToolBefore:
 		c.call(e, b.Call, 1)
+		if b.Tool == "risky" && b.Effect == "allow" && !c.allowed[b.Call] && !c.allowed[""] {
+			c.rt.Errorf("event %d: call %s begins, and nobody allowed it", e.Seq, b.Call)
+		}
 	case *session.ToolAfter:
 		c.call(e, b.Call, 2)
-		if b.Tool == "effect" && b.Outcome == session.OK && c.effects[b.Call] != 1 {
+		if (b.Tool == "effect" || b.Tool == "risky") && b.Outcome == session.OK && c.effects[b.Call] != 1 {
 			c.rt.Errorf("event %d: call %s is said to be done and had %d effects", e.Seq, b.Call, c.effects[b.Call])
 		}
 		if b.Outcome == session.Skipped && c.effects[b.Call] > 0 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/rosterrun/roster/message"
@@ -16,6 +17,9 @@ const maxResumes = 3
 // that must not happen twice.
 func (r *run) resume(l *session.Loop) error {
 	again := &session.LoopResumed{Attempt: l.Resumed, Why: "handed over"}
+	if slices.ContainsFunc(l.Calls, func(c session.CallState) bool { return c.Asked != nil && c.After == nil }) {
+		again.Why = "the wait for an answer is over"
+	}
 	switch r.log.lease.Takeover { // only a worker that broke off counts against the loop
 	case session.TakeoverDead:
 		again.Attempt, again.Why = l.Resumed+1, "the worker before died"
@@ -164,16 +168,22 @@ func (r *run) end(e *session.LoopEnd) (bool, error) {
 func (r *run) endIf(e *session.LoopEnd, stands func() bool) (bool, error) {
 	l := r.st.Root.Loop
 	e.Text, e.Usage, e.Denied = l.Text, l.Usage, l.Denied
+	return r.lastIf(e, stands)
+}
+
+// lastIf writes the last event of this run, if it still stands when it is known
+// what was posted meanwhile.
+func (r *run) lastIf(b session.Body, stands func() bool) (bool, error) {
 	ev := r.envelope()
-	if err := r.log.add(ev, e, nil, nil); err != nil {
+	if err := r.log.add(ev, b, nil, nil); err != nil {
 		return false, err
 	}
-	ended, err := r.commitIf(stands)
-	if ended {
-		ev.Type, ev.Body = e.Type(), e
+	done, err := r.commitIf(stands)
+	if done {
+		ev.Type, ev.Body = b.Type(), b
 		err = cmp.Or(err, r.st.Apply(&ev))
 	}
-	return ended, err
+	return done, err
 }
 
 // sleep waits unless the run is given up or cancelled meanwhile.

@@ -285,16 +285,14 @@ func (b *PermissionAsked) AppendJSON(dst []byte) []byte {
 	}
 	o.str("digest", b.Digest)
 	o.str("state", b.State)
-	if len(b.Parts) > 0 {
-		o.value("parts", b.Parts)
-	}
+	o.value("needs", b.Needs)
+	o.flag("grantable", b.Grantable)
+	o.value("parts", b.Parts)
 	if b.Rule != nil {
 		o.value("rule", b.Rule)
 	}
 	o.str("reason", b.Reason)
-	if len(b.Grants) > 0 {
-		o.value("grants", b.Grants)
-	}
+	o.str("again", b.Again)
 	if !b.Expires.IsZero() {
 		o.value("expires", b.Expires)
 	}

@@ -54,7 +54,8 @@ func bodies(t *rapid.T) []Body {
 		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
 		&PermissionAsked{
 			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
-			Parts: []AskedPart{{Subject{"bash", texts(t)}, "ask"}}, Rule: rule, Reason: texts(t), Grants: []Subject{{"bash", texts(t)}},
+			Parts: []AskedPart{{Subject{"bash", texts(t), texts(t)}, "ask", rule}}, Rule: rule, Reason: texts(t), Again: texts(t),
+			Needs: []Subject{{"bash", texts(t), texts(t)}}, Grantable: true,
 			Expires: time.Unix(int64(n), 0).UTC(),
 		},
 		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},

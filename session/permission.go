@@ -1,7 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,27 +21,31 @@ type PermissionAsked struct {
 	Digest string          `json:"digest"` // of tool and input
 	// State names what the call would change as it is now, such as the file
 	// that it edits. With another state it has to be asked anew.
-	State string      `json:"state,omitempty"`
-	Parts []AskedPart `json:"parts"` // what the call needs, and the verdict on each
-	Rule  *Rule       `json:"rule,omitempty"`
-	// Reason says why it is asked, and why again.
-	Reason string `json:"reason"`
-	// Grants are exactly what the answers "session" and "always" grant. Empty:
-	// neither may be given.
-	Grants  []Subject `json:"grants,omitempty"`
-	Expires time.Time `json:"expires,omitzero"` // then it counts as refused; zero: never
+	State string `json:"state,omitempty"`
+	// Needs is what has to be answered. It is exactly what an answer grants
+	// that holds for more than this call; without Grantable there is none.
+	Needs     []Subject   `json:"needs"`
+	Grantable bool        `json:"grantable,omitempty"`
+	Parts     []AskedPart `json:"parts"` // all that the call does, with the verdict on each
+	Rule      *Rule       `json:"rule,omitempty"`
+	Reason    string      `json:"reason"`           // why it is asked
+	Again     string      `json:"again,omitempty"`  // why it is asked anew
+	Expires   time.Time   `json:"expires,omitzero"` // when it counts as refused; zero: never
 }
 
-// Subject is a tool and exactly what it is used on.
+// Subject is a tool and exactly what it is used on: of a command line also the
+// directory, if that is not the workspace.
 type Subject struct {
 	Tool    string `json:"tool"`
 	Subject string `json:"subject"`
+	Dir     string `json:"dir,omitempty"`
 }
 
-// AskedPart is one thing that a call needs.
+// AskedPart is one thing that a call does.
 type AskedPart struct {
 	Subject
 	Effect string `json:"effect"` // allow or ask
+	Rule   *Rule  `json:"rule,omitempty"`
 }
 
 // PermissionResolved answers a PermissionAsked. It is inbound; the first one
@@ -102,57 +109,102 @@ func ParseAskID(id string) (stream string, n int, ok bool) {
 	return id[:dot], n, true
 }
 
-// resolve gives an open question its answer. Any other answer changes nothing.
+// asking is a question and its answer. It is kept until the root's loop ends, so
+// that an answer commutes with what the owner did without knowing of it.
+type asking struct {
+	question *PermissionAsked
+	session  string
+	profile  string
+	answer   *PermissionResolved
+}
+
+func (s *State) ask(in *Session, b *PermissionAsked) {
+	s.Asks++
+	if s.askings == nil {
+		s.askings = map[string]*asking{}
+	}
+	s.askings[b.Ask] = &asking{question: b, session: in.ID, profile: in.Profile}
+}
+
+// resolve takes the first answer to a question. One that comes before its
+// question in the log is void.
 func (s *State) resolve(e *Event, b *PermissionResolved) {
-	if s.Root.resolve(s, e, b) {
+	a := s.askings[b.Ask]
+	if a == nil || a.answer != nil {
 		return
 	}
-	for _, c := range s.Children { // in any order: a question is asked by one of them
-		if c.resolve(s, e, b) {
-			return
-		}
+	if a.answer = b; a.question.Expired(e.Time) {
+		a.answer = &PermissionResolved{Ask: b.Ask, Answer: AnswerTimeout}
+	}
+	s.grant(a)
+	in := s.Session(a.session)
+	if in == nil || in.Loop == nil {
+		return
+	}
+	if c := in.Loop.call(a.question.Call); c != nil && c.Asked == a.question {
+		c.Answer = a.answer
 	}
 }
 
-// resolve says whether the question was this session's.
-func (c *Session) resolve(s *State, e *Event, b *PermissionResolved) bool {
-	l := c.Loop
-	if l == nil {
-		return false
-	}
-	for i := range l.Calls {
-		if c := &l.Calls[i]; c.Open() && c.Asked.Ask == b.Ask {
-			if c.Asked.Expired(e.Time) {
-				b = &PermissionResolved{Ask: b.Ask, Answer: AnswerTimeout}
-			}
-			c.Answer = b
-			s.grant(l.Start.Profile, c.Asked, b)
-			return true
-		}
-	}
-	return false
-}
-
-// grant keeps an answer that holds for the session.
-func (s *State) grant(profile string, asked *PermissionAsked, b *PermissionResolved) {
-	effect := ""
+// grant keeps an answer that holds for the session. The list is sorted.
+func (s *State) grant(a *asking) {
+	g := Grant{Profile: a.profile}
 	switch {
-	case b.Answer == AnswerSession:
-		effect = "allow"
-	case b.Answer == AnswerNo && b.ForSession:
-		effect = "deny"
+	case !a.question.Grantable:
+		return
+	case a.answer.Answer == AnswerSession:
+		g.Effect = "allow"
+	case a.answer.Answer == AnswerNo && a.answer.ForSession:
+		g.Effect = "deny"
 	default:
 		return
 	}
-	for _, sub := range asked.Grants {
-		g := Grant{profile, sub, effect}
-		if !slices.Contains(s.Grants, g) {
-			s.Grants = append(s.Grants, g)
+	for _, g.Subject = range a.question.Needs {
+		if i, found := slices.BinarySearchFunc(s.Grants, g, Grant.compare); !found {
+			s.Grants = slices.Insert(s.Grants, i, g)
 		}
 	}
+}
+
+func (g Grant) compare(o Grant) int {
+	return cmp.Or(
+		strings.Compare(g.Profile, o.Profile), strings.Compare(g.Tool, o.Tool), strings.Compare(g.Subject.Subject, o.Subject.Subject),
+		strings.Compare(g.Dir, o.Dir), strings.Compare(g.Effect, o.Effect),
+	)
 }
 
 // Expired says whether nobody has answered in time.
 func (b *PermissionAsked) Expired(now time.Time) bool {
 	return !b.Expires.IsZero() && !now.Before(b.Expires)
+}
+
+// AnswerIdem is the idempotency key of every answer to a question (Post.Idem),
+// so that a store takes only the first.
+func AnswerIdem(ask string) string { return "answer " + ask }
+
+// Question is a PermissionAsked that nobody has answered yet, and who asks.
+type Question struct {
+	*PermissionAsked
+	Session, Loop, Profile, Chain string
+	Depth                         int
+}
+
+// Questions yields what the stream asks for: by session, the root first, and in
+// the order of the calls.
+func (s *State) Questions() iter.Seq[Question] {
+	return func(yield func(Question) bool) {
+		ids := append([]string{s.Root.ID}, slices.Sorted(maps.Keys(s.Children))...)
+		for _, id := range ids {
+			in := s.Session(id)
+			l := in.Loop
+			if l == nil {
+				continue
+			}
+			for i := range l.Calls {
+				if c := &l.Calls[i]; c.Open() && !yield(Question{c.Asked, id, l.ID, l.Start.Profile, l.Chain, in.Depth}) {
+					return
+				}
+			}
+		}
+	}
 }

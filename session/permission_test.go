@@ -9,10 +9,10 @@ import (
 // asks is a turn whose two calls both have to be asked for, and that waits.
 // Events are a second apart, from second 100 on.
 func asks(expires time.Time) []Body {
-	fetch, push := []Subject{{"bash", "git fetch"}}, []Subject(nil)
+	fetch, push := []Subject{{"bash", "git fetch", ""}}, []Subject{{"bash", "git $(x)", ""}}
 	return append(slices.Clone(toolTurn[:8]),
-		&PermissionAsked{Ask: "s.1", Call: "c1", Tool: "bash", Grants: fetch, Expires: expires},
-		&PermissionAsked{Ask: "s.2", Call: "c2", Tool: "bash", Grants: push},
+		&PermissionAsked{Ask: "s.1", Call: "c1", Tool: "bash", Needs: fetch, Grantable: true, Expires: expires},
+		&PermissionAsked{Ask: "s.2", Call: "c2", Tool: "bash", Needs: push},
 		&LoopWaiting{Asks: []string{"s.1", "s.2"}, Until: expires},
 	)
 }
@@ -63,12 +63,12 @@ func TestAnswers(t *testing.T) {
 		{"to another question", time.Time{}, []Body{answer("s.2", AnswerOnce)}, "", nil},
 		{"once", time.Time{}, []Body{answer("s.1", AnswerOnce)}, AnswerOnce, nil},
 		{"the first counts", time.Time{}, []Body{answer("s.1", AnswerNo), answer("s.1", AnswerSession)}, AnswerNo, nil},
-		{"for the session", time.Time{}, []Body{answer("s.1", AnswerSession)}, AnswerSession, []Grant{{"p", Subject{"bash", "git fetch"}, "allow"}}},
-		{"for the session, where nothing can be granted", time.Time{}, []Body{answer("s.2", AnswerSession)}, "", nil},
-		{"never in the session", time.Time{}, []Body{&PermissionResolved{Ask: "s.1", Answer: AnswerNo, ForSession: true}}, AnswerNo, []Grant{{"p", Subject{"bash", "git fetch"}, "deny"}}},
+		{"for the session", time.Time{}, []Body{answer("s.1", AnswerSession)}, AnswerSession, []Grant{{"p", Subject{"bash", "git fetch", ""}, "allow"}}},
+		{"for the session, where it cannot be granted", time.Time{}, []Body{answer("s.2", AnswerSession)}, "", nil},
+		{"never in the session", time.Time{}, []Body{&PermissionResolved{Ask: "s.1", Answer: AnswerNo, ForSession: true}}, AnswerNo, []Grant{{"p", Subject{"bash", "git fetch", ""}, "deny"}}},
 		{"always is kept elsewhere", time.Time{}, []Body{answer("s.1", AnswerAlways)}, AnswerAlways, nil},
 		{"too late", soon, []Body{answer("s.1", AnswerSession)}, AnswerTimeout, nil},
-		{"too late for a call that has begun", time.Time{}, []Body{&ToolBefore{Call: "c1"}, answer("s.1", AnswerOnce)}, "", nil},
+		{"before the question is known", time.Time{}, []Body{answer("s.3", AnswerOnce), &PermissionAsked{Ask: "s.3", Call: "c1"}}, "", nil},
 		{"asked anew, answered of old", time.Time{}, []Body{&PermissionAsked{Ask: "s.3", Call: "c1"}, answer("s.1", AnswerOnce)}, "", nil},
 		{"asked anew after an answer", time.Time{}, []Body{answer("s.1", AnswerOnce), &PermissionAsked{Ask: "s.3", Call: "c1"}}, "", nil},
 		{"to the new question", time.Time{}, []Body{&PermissionAsked{Ask: "s.3", Call: "c1"}, answer("s.3", AnswerOnce)}, AnswerOnce, nil},

@@ -21,8 +21,9 @@ type State struct {
 	// Asks is how often a person has been asked for a permission, and Grants
 	// what was answered for the rest of the session, by whichever of its
 	// agents asked.
-	Asks   int
-	Grants []Grant
+	Asks    int
+	Grants  []Grant
+	askings map[string]*asking // of the root's open loop
 	// Children are the sessions that open calls have given work to, by id. One
 	// whose call has ended is forgotten, unless KeepChildren is set.
 	Children     map[string]*Session
@@ -119,14 +120,18 @@ func (s *State) Apply(e *Event) error {
 	if e.Seq != 0 {
 		s.Last = e.Seq
 	}
-	switch b := body.(type) {
-	case *PermissionAsked:
-		s.Asks++
-	case *PermissionResolved:
-		s.resolve(e, b)
-	}
 	if err := in.apply(e, body); err != nil {
 		return err
+	}
+	switch b := body.(type) {
+	case *PermissionAsked:
+		s.ask(in, b)
+	case *PermissionResolved:
+		s.resolve(e, b)
+	case *LoopEnd:
+		if in.Depth == 0 {
+			s.askings = nil // whatever is still answered, nobody waits for it
+		}
 	}
 	if in.Depth > 0 {
 		s.tellParents(in, body)

@@ -83,6 +83,7 @@ type Posted struct {
 // Query narrows a List. The zero Query lists everything.
 type Query struct {
 	Status Status
+	Asking bool   // only streams in which a question may be open
 	Before string // streams that sort before this id: the last one of the page before
 	Limit  int    // 0: no limit
 }

@@ -41,7 +41,8 @@ type Summary struct {
 	Notes     int  // steering and follow-up messages that no loop has taken
 	Held      int  // of the notes, those that a cancel or an error left behind: shown, not run by themselves
 
-	Until time.Time // while Suspended, when the first question expires; zero: never
+	Asking bool      // of what was asked since the last message, something may be open
+	Until  time.Time // while Suspended, when the first question expires; zero: never
 }
 
 // Status derives the status.
@@ -109,8 +110,11 @@ func (s *Summary) Apply(e *Event) error {
 		if e.Depth == 0 {
 			s.suspend(false, time.Time{})
 		}
+	case *PermissionAsked:
+		s.Asking = true
 	case *Message:
 		s.take(b.Source)
+		s.Asking = s.Asking && e.Depth > 0 // the root's calls have all ended
 	case *Start:
 		if e.Depth > 0 {
 			s.Children++
@@ -125,7 +129,7 @@ func (s *Summary) Apply(e *Event) error {
 		if e.Depth > 0 {
 			break
 		}
-		s.Open = false
+		s.Open, s.Asking = false, false
 		s.suspend(false, time.Time{})
 		s.Failed = b.failed()
 		s.Held = 0

@@ -70,6 +70,9 @@ type editPlan struct {
 
 func (p *editPlan) Needs() []permission.Query { return p.w.writes("edit", p.target) }
 
+// State implements Stater.
+func (p *editPlan) State() string { return p.target.state() }
+
 func (p *editPlan) Run(context.Context, func(string)) (Result, error) {
 	data, before, err := p.content()
 	if err != nil {

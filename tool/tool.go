@@ -33,6 +33,10 @@ type Plan interface {
 	Close() error
 }
 
+// Stater is a Plan that changes something which others may change before a
+// person has allowed it. State names that as it is now.
+type Stater interface{ State() string }
+
 // Call is one call of a tool. ID survives a crash and may be passed on as an
 // idempotency key. Input is valid JSON.
 type Call struct {

@@ -98,6 +98,21 @@ func (p *writePlan) Run(context.Context, func(string)) (Result, error) {
 	return Text(fmt.Sprintf("%s %s, %d bytes", verb, p.subject, len(p.in.Content))), nil
 }
 
+// State implements Stater.
+func (p *writePlan) State() string { return p.target.state() }
+
+// state names the file as it is.
+func (t *target) state() string {
+	st, err := t.Lstat()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "absent"
+	case err != nil:
+		return "unknown: " + err.Error()
+	}
+	return fmt.Sprintf("%v, %d bytes, changed at %d, inode %d", st.Mode, st.Size, st.ModTime, st.Inode)
+}
+
 // current looks at the file to be written. The zero Stat means that there is
 // none.
 func (t *target) current() (pinned.Stat, error) {

@@ -84,7 +84,7 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		Profile:  args[0],
 		Parts:    []message.Part{message.Text{Text: prompt}},
 		Flags:    set,
-		Headless: f.nonInteractive || !terminal(c.stdin),
+		Headless: true,
 		OnDeny:   f.onDeny,
 	}
 	if err = c.askTrust(ctx, app, ask, !ask.Headless && c.canAsk(args[1:])); err == nil {

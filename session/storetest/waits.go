@@ -3,6 +3,7 @@ package storetest
 import (
 	"time"
 
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -46,6 +47,22 @@ var waitTests = []test{
 		f.equal("status", session.Waiting, sum.Status())
 		f.equal("until", time.Time{}, sum.Until)
 		f.equal("listed", []string{"a"}, f.list("acme", session.Query{Status: session.Waiting}))
+	}},
+	{"is found among those that ask, from the question to the end of its batch", func(f *fixture) {
+		k := key("a")
+		l := f.start(k, "w1")
+		f.finish(key("b"), f.start(key("b"), "w1"), 1)
+		asking := session.Query{Asking: true}
+		f.append(k, l, 1, f.work(1)...)
+		f.equal("at first", []string{}, f.list("acme", asking))
+		f.append(k, l, f.last(k), f.waiting(time.Time{})[0])
+		f.equal("asked", []string{"a"}, f.list("acme", asking))
+		f.post(k, session.Post{Events: []session.Event{f.answer()}})
+		f.equal("answered, others may be open", []string{"a"}, f.list("acme", asking))
+		f.append(k, l, f.last(k), f.event(&session.Message{ID: "m3", Parent: "m2", Role: message.Tool}))
+		f.equal("at the end of the batch", []string{}, f.list("acme", asking))
+		f.append(k, l, f.last(k), append(f.waiting(time.Time{})[:1], f.end(session.ReasonDone))...)
+		f.equal("at the end of the loop", []string{}, f.list("acme", asking))
 	}},
 	{"ends with an answer, in the same commit", func(f *fixture) {
 		k := key("a")

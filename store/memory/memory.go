@@ -250,7 +250,7 @@ func (s *Store) List(ctx context.Context, tenant string, q session.Query) iter.S
 				return
 			}
 			sum := st.summary()
-			if q.Status != "" && sum.Status() != q.Status {
+			if q.Status != "" && sum.Status() != q.Status || q.Asking && !sum.Asking {
 				continue
 			}
 			if n++; !yield(sum, nil) || n == q.Limit {

@@ -113,6 +113,9 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 		query += ` AND status = ?`
 		args = append(args, string(q.Status))
 	}
+	if q.Asking {
+		query += ` AND asking = 1`
+	}
 	query += ` ORDER BY stream DESC LIMIT ?`
 	args = append(args, int64(limit))
 	err = s.read(ctx, func(c *conn) error {
