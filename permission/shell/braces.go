@@ -7,8 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces bounds what the braces of one word expand to.
-const maxBraces = 256
+// The bounds of what the braces of one word expand to: words, and bytes that
+// are put together on the way.
+const (
+	maxBraces     = 256
+	maxBraceBytes = 1 << 18
+)
 
 // hasBrace says whether braces may be expanded in the word.
 func hasBrace(w *syntax.Word) bool {
@@ -114,6 +118,7 @@ func bareTokens(tokens []token, s string) ([]token, bool) {
 type braceParser struct {
 	tokens []token
 	at     int
+	bytes  int
 }
 
 // concat reads up to the comma or brace that ends it, when inside of braces,
@@ -142,6 +147,9 @@ func (p *braceParser) concat(inside bool) (list []token, ok bool) {
 		for _, a := range list {
 			for _, b := range next {
 				joined = append(joined, token{text: a.text + b.text, quoted: a.quoted || b.quoted})
+				if p.bytes += len(a.text) + len(b.text) + 1; p.bytes > maxBraceBytes {
+					return nil, false
+				}
 			}
 		}
 		list = joined

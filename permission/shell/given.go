@@ -22,7 +22,10 @@ func (a *analyzer) git(c call) {
 	rest = rest[1:]
 	if sub == "bisect" && len(rest) > 1 && rest[0].String() == "run" {
 		a.judged(c, false)
-		a.through(c, rest[1:])
+		a.subshell(func() {
+			a.dir = directory{unknown: true}
+			a.through(c, rest[1:])
+		})
 		return
 	}
 	a.judged(c, gitLaunches(sub, rest))

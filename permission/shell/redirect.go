@@ -57,18 +57,17 @@ func (a *analyzer) redirect(r *syntax.Redirect) {
 		}
 		a.assign(name, true)
 	}
-	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
+	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
 		a.hereDoc(r)
-		return
-	case syntax.WordHdoc:
-		a.discard(r.Word)
-		return
-	case syntax.DplIn:
-		a.discard(r.Word)
 		return
 	}
 	path := a.expand(r.Word)
+	if r.Op == syntax.DplIn || r.Op == syntax.DplOut {
+		a.duplicated(path)
+	}
+	if r.Op == syntax.WordHdoc || r.Op == syntax.DplIn {
+		return
+	}
 	if path.split || hasBrace(r.Word) {
 		path = hole(a.source(r.Word))
 	}
@@ -79,8 +78,25 @@ func (a *analyzer) redirect(r *syntax.Redirect) {
 	case r.Op == syntax.DplOut && ok && isDescriptor(known):
 		return
 	}
-	a.line.Redirects = append(a.line.Redirects, Redirect{Path: a.dir.join(path.Word), Write: r.Op != syntax.RdrIn})
+	if a.room(1) {
+		a.line.Redirects = append(a.line.Redirects, Redirect{Path: a.dir.join(path.Word), Write: r.Op != syntax.RdrIn})
+	}
 }
+
+// duplicated looks at what stands behind <& and >&. Bash reads "-x" there as
+// "-" and another word, and expands the name of a file twice.
+func (a *analyzer) duplicated(w word) {
+	s, known := w.Literal()
+	switch {
+	case known && len(s) > 1 && s[0] == '-':
+		a.fail("a word behind a closed descriptor")
+	case !known || strings.Trim(s, nameBytes+"/,:@%") != "":
+		a.unknown()
+	}
+}
+
+// nameBytes stand for themselves wherever a shell expands them.
+const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+"
 
 // isDescriptor says whether what stands behind >& is a file descriptor, to
 // copy, to move or to close.
@@ -112,7 +128,7 @@ func (a *analyzer) hereDoc(r *syntax.Redirect) {
 			end = lit
 		}
 	}
-	if end == "" || strings.Trim(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+!") != "" {
+	if end == "" || strings.Trim(end, nameBytes) != "" {
 		a.fail("a here-document with an unusual end")
 		return
 	}

@@ -21,7 +21,8 @@ type call struct {
 // run lists what a command runs: itself, or what its words give it to run.
 func (a *analyzer) run(c call) (success directory) {
 	name, known := c.words[0].Literal()
-	if !known || name == "" || strings.ContainsAny(name, " \t\n=") || a.chain == maxChain {
+	// A name that could pass for an assignment and a name is not taken for one.
+	if !known || name == "" || strings.ContainsAny(name, " \t\n=") || strings.Contains(name, "[") && name != "[" || a.chain == maxChain {
 		a.add(c.front, c.words)
 		a.unknown()
 		return a.dir
@@ -29,11 +30,11 @@ func (a *analyzer) run(c call) (success directory) {
 	a.chain++
 	defer func() { a.chain-- }()
 	base := path.Base(name)
-	if lower := strings.ToLower(base); (lower != base || base != name && !systemDir(path.Dir(name))) && Launcher(lower) {
-		// Perhaps not the program of that name, so it is judged itself too.
-		a.add(c.front, c.words)
-		base = lower
+	lower := strings.ToLower(base)
+	if (lower != base || base != name && !systemDir(path.Dir(name))) && seenThrough(lower) {
+		a.add(c.front, c.words) // perhaps not the program of that name
 	}
+	base = lower
 	if base == "cd" {
 		return a.cd(c)
 	}
@@ -42,6 +43,17 @@ func (a *analyzer) run(c call) (success directory) {
 	}
 	a.launch(base, c)
 	return a.dir
+}
+
+// seenThrough says whether the table may list what a program runs and not the
+// program itself.
+func seenThrough(base string) bool {
+	switch base {
+	case "env", "xargs", "bash", "sh", "dash", "ash", "eval", "command", "builtin":
+		return true
+	}
+	_, wraps := wrappers[base]
+	return wraps
 }
 
 func systemDir(dir string) bool {
@@ -149,17 +161,19 @@ func (a *analyzer) inShell(base string, c call) (success directory) {
 	return a.run(c)
 }
 
-// behind puts assignments before all commands that f lists: they are the
-// environment of what a script runs.
-func (a *analyzer) behind(front []Word, f func()) {
-	first := len(a.line.Commands)
+// given walks the script that a command is given, by f. The assignments before
+// the command are the environment of all that the script runs. A command that
+// is given nothing is judged itself.
+func (a *analyzer) given(c call, f func()) {
+	first, files := len(a.line.Commands), len(a.line.Redirects)
 	f()
-	if len(front) == 0 {
+	if len(a.line.Commands) == first && len(a.line.Redirects) == files && !a.line.Unknown {
+		a.judged(c, false)
 		return
 	}
-	for i := first; i < len(a.line.Commands); i++ {
-		c := &a.line.Commands[i]
-		c.Words = append(slices.Clone(front), c.Words...)
+	for i := first; len(c.front) > 0 && i < len(a.line.Commands) && a.room(len(c.front)); i++ {
+		to := &a.line.Commands[i]
+		to.Words = append(slices.Clone(c.front), to.Words...)
 	}
 }
 
@@ -176,7 +190,7 @@ func (a *analyzer) eval(c call) {
 		}
 		script.WriteString(s + " ")
 	}
-	a.behind(c.front, func() { a.nested(script.String(), a.lang) })
+	a.given(c, func() { a.nested(script.String(), a.lang) })
 }
 
 // option is an option of a program, without its dashes, and its value.

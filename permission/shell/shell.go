@@ -1,172 +1,113 @@
-// Package shell says what a command line runs.
+// Package shell says what a command line runs: every simple command in it, and
+// every file that it opens. What it cannot know before the line runs, it says.
+//
+// A line is parsed as bash parses it. Where the parser and bash are known to
+// differ, and where bash expands a text twice, the analysis gives up rather
+// than guess: nothing is known of the line, or besides what is listed anything
+// may run. Nothing is looked up: not what a path points to, not what a program
+// does with the file that it is given.
 package shell
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// MaxLine is the longest command line that is looked at, in bytes. It bounds
-// the parser's recursion and stays below what Linux takes as one argument.
-const MaxLine = 64 << 10
+// The bounds of an analysis. A line beyond them is an error.
+const (
+	maxCommands = 4096
+	maxWords    = 1 << 17
+	maxDepth    = 5           // scripts within scripts: sh -c 'sh -c …'
+	maxParsed   = 4 * MaxLine // bytes, of the line and the scripts in it
+)
 
-// maxNesting bounds brackets within brackets, for which the parser takes more
-// than linear time.
-const maxNesting = 200
-
-// ErrNotSimple is returned for a line that parses but is more than one simple
-// command with all its words written out.
-var ErrNotSimple = errors.New("not a single simple command")
-
-// Words returns the words of a simple command after quote removal. The line
-// must be exactly one command without expansion, substitution, glob, tilde,
-// brace, redirection, assignment, negation, comment or "&", and not one that
-// runs another command given in its words (env, sudo, xargs, sh -c); otherwise
-// the error is ErrNotSimple. Any other error means that the line does not
-// parse.
-func Words(line string) ([]string, error) {
-	if err := plainText(line); err != nil {
-		return nil, err
-	}
-	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
-	file, err := parser.Parse(strings.NewReader(line), "")
-	if err != nil {
-		return nil, fmt.Errorf("the command line does not parse: %w", err)
-	}
-	if len(file.Stmts) == 0 {
-		return nil, errors.New("the command line is empty")
-	}
-	call := simpleCall(file)
-	// The parser takes a carriage return for part of a line's end, bash for text.
-	if call == nil || strings.Contains(line, "\r") {
-		return nil, ErrNotSimple
-	}
-	words := make([]string, len(call.Args))
-	for i, w := range call.Args {
-		text, ok := literal(w)
-		if !ok {
-			return nil, ErrNotSimple
-		}
-		words[i] = text
-	}
-	if launches(words) {
-		return nil, ErrNotSimple
-	}
-	return words, nil
+// Piece is a part of a word. A hole is text that is known only when the line
+// runs; its Text is what the line says there, to be shown.
+type Piece struct {
+	Text string
+	Hole bool
 }
 
-// plainText refuses what is no text, or too much for the parser.
-func plainText(line string) error {
-	if len(line) > MaxLine {
-		return fmt.Errorf("the command line has %d bytes, more than %d", len(line), MaxLine)
+// Word is a word without its quotes. A hole in it may stand for any text, also
+// for none and for several words.
+type Word []Piece
+
+// Literal returns the word's text, if it is known.
+func (w Word) Literal() (text string, known bool) {
+	switch {
+	case len(w) == 0:
+		return "", true
+	case len(w) == 1 && !w[0].Hole:
+		return w[0].Text, true
 	}
-	if !utf8.ValidString(line) {
-		return errors.New("the command line is not valid UTF-8")
-	}
-	depth := 0
-	for _, c := range []byte(line) {
-		switch c {
-		case 0:
-			return errors.New("the command line contains a NUL byte")
-		case '(', '{', '[':
-			depth++
-		case ')', '}', ']':
-			depth = max(depth-1, 0)
-		}
-		if depth > maxNesting {
-			return errors.New("the command line is nested too deeply")
-		}
-	}
-	return nil
+	return "", false
 }
 
-func simpleCall(file *syntax.File) *syntax.CallExpr {
-	if len(file.Stmts) != 1 || len(file.Last) > 0 {
-		return nil
+// String shows the word, holes as the line says them.
+func (w Word) String() string {
+	if text, ok := w.Literal(); ok {
+		return text
 	}
-	s := file.Stmts[0]
-	if s.Negated || s.Background || s.Coprocess || s.Disown || len(s.Redirs) > 0 || len(s.Comments) > 0 {
-		return nil
-	}
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 {
-		return nil
-	}
-	return call
-}
-
-// literal returns a word's text after quote removal, if it is known.
-func literal(w *syntax.Word) (string, bool) {
 	var b strings.Builder
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			if !unquote(&b, p.Value) {
-				return "", false
-			}
-		case *syntax.SglQuoted:
-			if p.Dollar {
-				return "", false
-			}
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			if p.Dollar {
-				return "", false
-			}
-			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok || !unquoteDouble(&b, lit.Value) {
-					return "", false
-				}
-			}
-		default:
-			return "", false
-		}
+	for _, p := range w {
+		b.WriteString(p.Text)
 	}
-	return b.String(), true
+	return b.String()
 }
 
-// unquote takes the backslashes off text outside quotes. It refuses what the
-// shell would expand, and control characters, which the parser and bash may
-// tell apart differently.
-func unquote(b *strings.Builder, s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\':
-			if i++; i == len(s) {
-				return false
-			}
-			if s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-		case strings.IndexByte("*?[]{}~$`", c) >= 0, c < ' ' || c == 0x7f:
-			return false
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return true
+// Command is a simple command as it is to be judged: without its wrappers
+// (env, timeout, sh -c), its braces expanded, the assignments in front of it as
+// words such as "X=1". A line that only assigns is a command of such words.
+// Words has at least one.
+type Command struct {
+	Words []Word
 }
 
-// unquoteDouble takes the backslashes off text inside double quotes.
-func unquoteDouble(b *strings.Builder, s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '$' || c == '`' {
-			return false
+// String shows the words, with a blank between them.
+func (c Command) String() string {
+	var b strings.Builder
+	for i, w := range c.Words {
+		if i > 0 {
+			b.WriteByte(' ')
 		}
-		if c == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-			i++
-			if s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-			continue
-		}
-		b.WriteByte(c)
+		b.WriteString(w.String())
 	}
-	return true
+	return b.String()
+}
+
+// Redirect is a file that the line opens. A path is relative to the directory
+// that the line starts in; where a cd makes that unknown, it begins with a
+// hole. A path that is written may be read too (<>).
+type Redirect struct {
+	Path  Word
+	Write bool
+}
+
+// Line is what a command line runs.
+type Line struct {
+	Commands  []Command
+	Redirects []Redirect
+	// Unknown says that besides these, any command may run and any file be opened.
+	Unknown bool
+}
+
+// Analyze lists the simple commands and redirections of a line of bash, run by
+// bash --noprofile --norc -c. A line that does not parse as bash would, or that
+// is too long or too deep, is an error: nothing is known of it. Comments and
+// blank lines alone are an error too. It starts nothing and reads nothing.
+func Analyze(line string) (Line, error) {
+	if err := plainText(line); err != nil {
+		return Line{}, err
+	}
+	a := analyzer{left: maxParsed}
+	if err := a.script(line, syntax.LangBash); err != nil {
+		return Line{}, err
+	}
+	if len(a.line.Commands) == 0 && len(a.line.Redirects) == 0 && !a.line.Unknown {
+		return Line{}, errors.New("the command line is empty")
+	}
+	a.names.settle(&a.line)
+	return a.line, nil
 }

@@ -107,7 +107,9 @@ func (a *analyzer) command(c syntax.Command, redirs []*syntax.Redirect) (success
 // special lists a command of the shell's own syntax. It is judged as one word
 // and a hole.
 func (a *analyzer) special(name string, n syntax.Node) {
-	a.add(nil, []word{text(name), hole(strings.TrimSpace(strings.TrimPrefix(a.source(n), name)))})
+	inside := strings.TrimPrefix(a.source(n), name)
+	inside = strings.TrimSuffix(strings.TrimSuffix(inside, "]]"), "))")
+	a.add(nil, []word{text(name), hole(strings.TrimSpace(inside))})
 }
 
 // prefixed says that anything may run if the statement's first word is one
@@ -202,6 +204,9 @@ func (a *analyzer) callExpr(c *syntax.CallExpr, redirs []*syntax.Redirect) (succ
 // assignment returns an assignment as a word. A value with a blank is a hole,
 // so that its text cannot pass for the command that follows.
 func (a *analyzer) assignment(as *syntax.Assign) Word {
+	if !syntax.ValidName(as.Name.Value) {
+		a.fail("an assignment to what is no name")
+	}
 	b := builder{}
 	b.text(as.Name.Value)
 	number := true

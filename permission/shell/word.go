@@ -33,37 +33,25 @@ func (w word) opens() bool { return len(w.Word) > 0 && w.Word[0].Hole && !w.digi
 
 // builder puts a word together. Adjoining texts become one piece.
 type builder struct {
-	pieces   Word
-	split    bool
-	holes    int
-	digits   int
-	rest     bool // what follows belongs to a hole: a[…
-	restText strings.Builder
+	pieces Word
+	open   []byte // the text of the piece that is built
+	split  bool
+	holes  int
+	digits int
+	rest   bool // all that follows belongs to one hole: a[…
 }
 
-func (b *builder) text(s string) {
-	switch n := len(b.pieces); {
-	case b.rest:
-		b.restText.WriteString(s)
-	case s == "":
-	case n > 0 && !b.pieces[n-1].Hole:
-		b.pieces[n-1].Text += s
-	default:
-		if b.pieces == nil {
-			b.pieces = make(Word, 0, 2)
-		}
-		b.pieces = append(b.pieces, Piece{Text: s})
-	}
-}
+func (b *builder) text(s string) { b.open = append(b.open, s...) }
 
 // hole adds a hole; quoted, it stands for one word.
 func (b *builder) hole(s string, quoted bool) {
 	b.holes++
 	b.split = b.split || !quoted
 	if b.rest {
-		b.restText.WriteString(s)
+		b.text(s)
 		return
 	}
+	b.close()
 	b.pieces = append(b.pieces, Piece{Text: s, Hole: true})
 }
 
@@ -71,6 +59,15 @@ func (b *builder) hole(s string, quoted bool) {
 func (b *builder) number(s string) {
 	b.digits++
 	b.hole(s, true)
+}
+
+// glob makes a hole of all that follows.
+func (b *builder) glob() {
+	if !b.rest {
+		b.close()
+		b.holes++
+		b.rest, b.split = true, true
+	}
 }
 
 func (b *builder) word(w word) {
@@ -83,11 +80,15 @@ func (b *builder) word(w word) {
 	}
 }
 
-func (b *builder) done() word {
-	if b.rest {
-		b.pieces = append(b.pieces, Piece{Text: b.restText.String(), Hole: true})
-		b.rest = false
+func (b *builder) close() {
+	if len(b.open) > 0 {
+		b.pieces = append(b.pieces, Piece{Text: string(b.open), Hole: b.rest})
+		b.open = b.open[:0]
 	}
+}
+
+func (b *builder) done() word {
+	b.close()
 	return word{Word: b.pieces, split: b.split, digits: b.holes == b.digits}
 }
 
@@ -250,8 +251,7 @@ func (b *builder) literal(s string, first, last bool) {
 		case '[':
 			b.text(s[start:i])
 			start = i
-			b.holes++
-			b.rest, b.split = true, true
+			b.glob()
 		case '~':
 			if !(first && i == 0) && (i == 0 || s[i-1] != '=' && s[i-1] != ':') {
 				continue

@@ -106,9 +106,12 @@ const stdin = "…"
 func (a *analyzer) xargs(c call) {
 	opts, rest, ok := options(c.words[1:], "0oprtx", "adEILnPs", "null open-tty interactive no-run-if-empty verbose exit show-limits "+
 		"arg-file= delimiter= eof= replace= max-lines= max-args= max-procs= max-chars=")
-	if !ok || len(rest) == 0 {
-		a.judged(c, !ok)
+	if !ok {
+		a.judged(c, true)
 		return
+	}
+	if len(rest) == 0 {
+		rest = []word{text("echo")}
 	}
 	replace := ""
 	for _, o := range opts {
@@ -244,7 +247,7 @@ func (a *analyzer) sh(base string, c call) {
 		return
 	}
 	a.subshell(func() {
-		a.behind(c.front, func() { a.shellScript(base, script) })
+		a.given(c, func() { a.shellScript(base, script) })
 	})
 }
 
