@@ -230,7 +230,9 @@ func TestErrors(t *testing.T) {
 		{"a name of its own in the defaults", "defaults: {name: x}", 1, "a profile's own"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := Load(placed(t, c.yaml, "", nil))
+			o := placed(t, c.yaml, "", nil)
+			o.Trust = func(string, string) trust.View { return trust.Everything() }
+			_, _, err := Load(o)
 			var pe *profile.ParseError
 			if !errors.As(err, &pe) {
 				t.Fatalf("error = %v, want a *profile.ParseError", err)
@@ -280,6 +282,15 @@ func TestWorkspaceCannotReachOut(t *testing.T) {
 		{"folders outside", "profiles: [/etc, ../up, fine]", []string{"profiles", "profiles"}},
 		{"the server", "server: {addr: \"0.0.0.0:80\"}", []string{"server.addr"}},
 		{"the store", "store: sqlite:/tmp/x.db", []string{"store"}},
+		{"a store elsewhere", "store: postgres://u:hunter2@h/db", []string{"store"}},
+		{"another dispatch", "dispatch: nats://h:4222", []string{"dispatch"}},
+		{"who may use the server", "server: {auth: {kind: none}, tenants: {}}", []string{"server.auth", "server.tenants"}},
+		{"hooks", "hooks: {before-tool: [{command: id}]}", []string{"hooks.before-tool"}},
+		{"hooks of every profile", "defaults: {hooks: {before-tool: [{command: id}]}}", []string{"hooks.before-tool"}},
+		{"servers, and services", "{mcp-servers: {a: {command: id}}, openapi: {b: {url: \"https://b.example\"}}}", []string{"mcp-servers.a", "openapi.b"}},
+		{"out of the sandbox", "sandbox: {kind: none, read: [/etc, lib]}", []string{"sandbox.kind", "sandbox.read"}},
+		{"what is measured", "{telemetry: {endpoint: \"https://t.example\"}, search: {url: \"https://s.example\"}}", []string{"telemetry", "search"}},
+		{"a command for a header", "providers: {x: {api: openai-chat, base-url: \"http://127.0.0.1:1\", headers: {A: \"!id\"}}}", []string{"providers.x.headers"}},
 		{"an address on this machine is fine", "providers: {x: {api: openai-chat, base-url: \"http://[::1]:1/v1\", key-env: X_KEY, headers: {A: b}}}", nil},
 		{"a script beside it is fine", "providers: {x: {api: script, base-url: replies.yaml}}", nil},
 		{"prices of a built-in provider are fine", "providers: {anthropic: {models: {claude-opus-5: {input-price: 1}}}}", nil},

@@ -158,7 +158,7 @@ func (s section) catalog(it item) {
 
 func (s section) store(it item) {
 	v, ok := s.text(it)
-	if !ok {
+	if !ok || v == s.cfg.Store.V || s.may(trust.Store, it, it.node) != nil {
 		return
 	}
 	scheme, rest, _ := strings.Cut(v, ":")
@@ -168,20 +168,22 @@ func (s section) store(it item) {
 	case scheme != "sqlite" || rest == "":
 		s.notAllowed(it, "%s takes sqlite:FILE, not %q", it.path, redactURL(v))
 	default:
-		s.set(trust.Store, &s.cfg.Store, v, it)
+		s.cfg.Store = value(v, it)
 	}
 }
 
 func (s section) dispatch(it item) {
 	v, ok := s.text(it)
+	if !ok || v == s.cfg.Dispatch.V || s.may(trust.Dispatch, it, it.node) != nil {
+		return
+	}
 	switch {
-	case !ok:
 	case strings.HasPrefix(v, "nats://"), strings.HasPrefix(v, "tls://"):
 		s.report(CodeNotThere, s.valueAt(it), it.path, "dispatch over NATS is not there yet", "write local, or leave dispatch out")
 	case v != DefaultDispatch:
 		s.notAllowed(it, "%s takes local, not %q", it.path, redactURL(v))
 	default:
-		s.set(trust.Dispatch, &s.cfg.Dispatch, v, it)
+		s.cfg.Dispatch = value(v, it)
 	}
 }
 

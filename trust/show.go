@@ -115,4 +115,9 @@ func holdsSecrets(key string) bool {
 // command, a mask must not hide anything that a shell would run.
 var plainSecret = regexp.MustCompile(`(?i)((?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?(?:bearer\s+)?)([A-Za-z0-9_.+/=~-]{6,})`)
 
-func mask(text string) string { return plainSecret.ReplaceAllString(text, "$1•••") }
+// password matches the one in an address.
+var password = regexp.MustCompile(`(://[^/\s:@]*:)([^@/\s]+)@`)
+
+func mask(text string) string {
+	return password.ReplaceAllString(plainSecret.ReplaceAllString(text, "$1•••"), "$1•••@")
+}
