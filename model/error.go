@@ -23,6 +23,7 @@ const (
 	Protocol   Kind = "protocol"    // what came back is not this protocol
 	Overflow   Kind = "overflow"    // the conversation does not fit the model's window
 	Exhausted  Kind = "exhausted"   // a script or a recording has no answer left
+	NotReady   Kind = "not-ready"   // the model cannot be asked here: its key is missing
 )
 
 // Error is a failed model call. Use errors.As to reach it.
@@ -62,6 +63,15 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case RateLimit, Overloaded, Server, Network, Cut, Timeout, Protocol:
+		return true
+	}
+	return false
+}
+
+// Outage says whether another provider may do what this one does not at present.
+func (e *Error) Outage() bool {
+	switch e.Kind {
+	case RateLimit, Overloaded, Server, Network, Cut, Timeout, NotReady:
 		return true
 	}
 	return false

@@ -179,6 +179,16 @@ type Retry struct {
 	Error   string        `json:"error"`
 }
 
+// Fallback says that another model of the chain is asked from now on: the one
+// before failed, and rests until a time; or its rest is over, and it is To.
+type Fallback struct {
+	From  string    `json:"from"`
+	To    string    `json:"to"`
+	Code  string    `json:"code,omitempty"`
+	Error string    `json:"error,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+}
+
 // Limit says that a limit ends the loop.
 type Limit struct {
 	Limit string  `json:"limit"` // turns, tokens, duration or cost

@@ -66,6 +66,8 @@ func newBody(typ string) Body {
 		return new(Usage)
 	case "retry":
 		return new(Retry)
+	case "model.fallback":
+		return new(Fallback)
 	case "limit":
 		return new(Limit)
 	case "error":

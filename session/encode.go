@@ -28,6 +28,7 @@ func (*ToolUpdate) Type() string  { return "tool.update" }
 func (*ToolAfter) Type() string   { return "tool.after" }
 func (*Usage) Type() string       { return "usage" }
 func (*Retry) Type() string       { return "retry" }
+func (*Fallback) Type() string    { return "model.fallback" }
 func (*Limit) Type() string       { return "limit" }
 func (*Error) Type() string       { return "error" }
 func (*LoopEnd) Type() string     { return "loop.end" }
@@ -270,6 +271,7 @@ func (b *Start) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *LoopResumed) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 func (b *ToolUpdate) AppendJSON(dst []byte) []byte  { return appendAny(dst, b) }
 func (b *Retry) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
+func (b *Fallback) AppendJSON(dst []byte) []byte    { return appendAny(dst, b) }
 func (b *Limit) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Error) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Reset) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }

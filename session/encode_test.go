@@ -72,6 +72,7 @@ func bodies(t *rapid.T) []Body {
 		&ToolUpdate{Call: texts(t), Text: texts(t)},
 		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
 		&Usage{Usage: usage(t), Model: texts(t)},
+		&Fallback{From: texts(t), To: texts(t), Code: texts(t), Error: texts(t), Until: time.Unix(int64(n), 0).UTC()},
 		&Retry{Attempt: n, Delay: time.Duration(n), Code: texts(t), Error: texts(t)},
 		&Limit{Limit: "turns", Max: 3, Used: 4, Set: texts(t)},
 		&Error{Code: texts(t), Error: texts(t)},

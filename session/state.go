@@ -49,6 +49,7 @@ type Session struct {
 	User     string    // of that prompt
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
+	Resting  []Rest    // models that failed, each once
 	Named    int       // how many children its calls have named
 
 	// Of a child:
@@ -56,6 +57,17 @@ type Session struct {
 	Call   string   // the call of it that this session works for
 	Depth  int      // 1 below the root
 	End    *LoopEnd // what its work came to
+}
+
+// Rest says until when a model is not asked that failed.
+type Rest struct {
+	Model string
+	Until time.Time
+}
+
+// Rests says whether a model is not to be asked yet.
+func (s *Session) Rests(model string, now time.Time) bool {
+	return slices.ContainsFunc(s.Resting, func(r Rest) bool { return r.Model == model && now.Before(r.Until) })
 }
 
 // Signed is how far the chained digest of the requests has come.
@@ -68,6 +80,7 @@ type Signed struct {
 type Loop struct {
 	ID, Agent, Chain string
 	Start            *LoopStart
+	Model            string // that is asked
 	Turn             int
 	Attempt          int    // of the present turn
 	Answer           string // the id of the message that the attempt is for
@@ -156,11 +169,16 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *LoopStart:
 		s.Loops, s.LastLoop = b.Number, e.Loop
 		s.Profile = b.Profile
-		s.Loop = &Loop{ID: e.Loop, Agent: e.Agent, Chain: e.Chain, Start: b, clock: e.Time}
+		s.Loop = &Loop{ID: e.Loop, Agent: e.Agent, Chain: e.Chain, Start: b, Model: b.Model, clock: e.Time}
 	case *Message:
 		return s.say(b)
 	case *TurnRequest:
 		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
+	case *Fallback:
+		s.Resting = slices.DeleteFunc(slices.Clone(s.Resting), func(r Rest) bool { return r.Model == b.From || r.Model == b.To })
+		if !b.Until.IsZero() {
+			s.Resting = append(s.Resting, Rest{b.From, b.Until})
+		}
 	case *Usage:
 		s.Usage = s.Usage.Add(b.Usage)
 	case *ToolBefore:
@@ -203,6 +221,8 @@ func (l *Loop) apply(e *Event, body Body) {
 		}
 	case *TurnStart:
 		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false
+	case *Fallback:
+		l.Model = b.To
 	case *TurnRequest:
 		l.Attempt, l.Answer = b.Attempt, b.Message
 	case *Usage:

@@ -20,7 +20,10 @@ type Spec struct {
 	Revision    string `json:"revision"` // of the profile
 	Mode        string `json:"mode"`     // all, primary or subagent
 
-	Model  Model  `json:"model"`
+	Model Model `json:"model"`
+	// Fallbacks are asked in this order when the model's provider is overloaded
+	// or down.
+	Fallbacks []Model `json:"fallbacks,omitempty"`
 	Params Params `json:"params"`
 
 	// Prompt holds the layers of the system prompt in order: persona, profile,
@@ -67,6 +70,8 @@ type Model struct {
 	ContextWindow int   `json:"context_window"`
 	MaxOutput     int   `json:"max_output"`
 	Price         Price `json:"price"`
+	// NoSampling says that the model refuses temperature and top-p.
+	NoSampling bool `json:"no_sampling,omitempty"`
 }
 
 // String gives provider/model-id.

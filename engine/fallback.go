@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
+)
+
+// A model that failed is not asked again for coolDown, or for as long as it
+// asked for, but for no longer than maxCoolDown.
+const (
+	coolDown    = time.Minute
+	maxCoolDown = time.Hour
+)
+
+// link is one model of the chain, with what is its own.
+type link struct {
+	model.Model
+	price      spec.Price
+	params     model.Params
+	paramsJSON []byte
+}
+
+func newLink(m model.Model, s *spec.Spec, as spec.Model) (link, error) {
+	l := link{Model: m, price: as.Price, params: model.Params{
+		Temperature: s.Params.Temperature, TopP: s.Params.TopP, MaxTokens: s.Params.MaxTokens,
+	}}
+	if as.NoSampling {
+		l.params.Temperature, l.params.TopP = nil, nil
+	}
+	if s.Cache == string(model.CacheOff) {
+		l.params.Cache = model.CacheOff
+	}
+	var err error
+	if l.params != (model.Params{}) {
+		l.paramsJSON, err = json.Marshal(l.params)
+	}
+	return l, err
+}
+
+// newChain makes the chain of a spec: its model and the fallbacks.
+func newChain(s *spec.Spec, m model.Model, fallbacks []model.Model) ([]link, error) {
+	if len(fallbacks) != len(s.Fallbacks) {
+		return nil, fmt.Errorf("the spec has %d fallbacks, and %d models are given for them", len(s.Fallbacks), len(fallbacks))
+	}
+	first, err := newLink(m, s, s.Model)
+	chain := []link{first}
+	for i, f := range fallbacks {
+		next, err := newLink(f, s, s.Fallbacks[i])
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, next)
+	}
+	return chain, err
+}
+
+// choose picks the model for the next call: the first of the chain that does not
+// rest, or the first of all.
+func (r *run) choose(l *session.Loop) {
+	r.link = &r.chain[0]
+	for i := range r.chain {
+		if !r.sess.Rests(r.chain[i].Name(), r.now) {
+			r.link = &r.chain[i]
+			break
+		}
+	}
+	if len(r.chain) > 1 && r.link.Name() != l.Model {
+		r.emit(&session.Fallback{From: l.Model, To: r.link.Name()})
+	}
+}
+
+// fallBack goes on to the next model of the chain that does not rest, after a
+// failure of the provider. It gives false if there is none, or if another model
+// would not help.
+func (r *run) fallBack(err error, d *session.Error) bool {
+	e := model.AsError(err)
+	if e == nil || !e.Outage() {
+		return false
+	}
+	failed := r.link
+	past := false
+	for i := range r.chain {
+		if &r.chain[i] == failed {
+			past = true
+			continue
+		}
+		if !past || r.sess.Rests(r.chain[i].Name(), r.now) {
+			continue
+		}
+		r.link = &r.chain[i]
+		r.emit(&session.Fallback{
+			From: failed.Name(), To: r.link.Name(), Code: d.Code, Error: d.Error,
+			Until: r.now.Add(min(max(coolDown, e.RetryAfter), maxCoolDown)),
+		})
+		return true
+	}
+	return false
+}
