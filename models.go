@@ -3,6 +3,7 @@ package roster
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/rosterrun/roster/model"
@@ -29,6 +30,36 @@ func (a *App) model(ctx context.Context, s *spec.Spec) (model.Model, error) {
 		return m, err
 	}
 	return a.record(m)
+}
+
+// fallbacks makes the models that are asked when that of the spec is not to be
+// had. One that cannot be made says so when it is its turn.
+func (a *App) fallbacks(ctx context.Context, s *spec.Spec) []model.Model {
+	var out []model.Model
+	for _, f := range s.Fallbacks {
+		as := *s
+		as.Model = f
+		m, err := a.model(ctx, &as)
+		if err != nil {
+			m = notReady{f.String(), err}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// notReady is a model that cannot be asked here.
+type notReady struct {
+	name string
+	err  error
+}
+
+func (m notReady) Name() string { return m.name }
+
+func (m notReady) Stream(context.Context, *model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
+		yield(model.Chunk{}, &model.Error{Kind: model.NotReady, Model: m.name, Err: m.err})
+	}
 }
 
 // provider picks the adapter for the model's wire protocol.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/session"
 )
@@ -27,7 +28,7 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 	if err != nil {
 		return view.Prompt{}, err
 	}
-	b, err := engine.Compile(s, nil, tools, true)
+	b, err := engine.Compile(s, nil, tools, true, make([]model.Model, len(s.Fallbacks))...)
 	if err != nil {
 		return view.Prompt{}, err
 	}

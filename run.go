@@ -154,7 +154,7 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err != nil {
 		return nil, err
 	}
-	b, err := engine.Compile(s, m, tools, headless)
+	b, err := engine.Compile(s, m, tools, headless, a.fallbacks(ctx, s)...)
 	if err != nil {
 		return nil, err
 	}

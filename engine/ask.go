@@ -32,6 +32,7 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		id = l.Answer
 		r.live(&session.Reset{Message: id, Attempt: l.Attempt + 1})
 	}
+	r.choose(l)
 	delays := r.retryDelays()
 	for failed := 1; ; failed++ {
 		c := r.call(l, id)
@@ -46,11 +47,15 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		}
 		d := describe(c.err)
 		delay, again := delays(failed, c.err)
-		if !again {
+		switch {
+		case again:
+			r.emit(&session.Retry{Attempt: l.Attempt, Delay: delay, Code: d.Code, Error: d.Error})
+		case r.fallBack(c.err, d):
+			delays, failed = r.retryDelays(), 0
+		default:
 			r.takeBack(c)
 			return r.fail(session.ReasonError, d)
 		}
-		r.emit(&session.Retry{Attempt: l.Attempt, Delay: delay, Code: d.Code, Error: d.Error})
 		if err := r.commit(); err != nil {
 			return false, err
 		}
@@ -86,9 +91,9 @@ type call struct {
 func (r *run) call(l *session.Loop, id string) (c call) {
 	root := &r.st.Root
 	n := len(root.Messages)
-	c = call{id: id, request: &model.Request{Prefix: r.Prefix, Params: r.params, Messages: root.Messages[:n:n]}}
+	c = call{id: id, request: &model.Request{Prefix: r.Prefix, Params: r.link.params, Messages: root.Messages[:n:n]}}
 	req := &session.TurnRequest{
-		Message: id, Attempt: l.Attempt + 1, Messages: n, Head: r.head(), Params: r.paramsJSON,
+		Message: id, Attempt: l.Attempt + 1, Messages: n, Head: r.head(), Params: r.link.paramsJSON,
 	}
 	if err := r.sign(req, root); err != nil {
 		c.err = err
@@ -98,7 +103,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	r.log.flushSoon()
 	defer r.log.waited()
 	defer r.tick()
-	for chunk, err := range r.Model.Stream(r.work, c.request) {
+	for chunk, err := range r.link.Stream(r.work, c.request) {
 		if err != nil {
 			c.err = err
 			return c
@@ -115,7 +120,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 		}
 	}
 	if c.done == nil {
-		c.err = &model.Error{Kind: model.Protocol, Model: r.Model.Name(), Message: "the answer has no end"}
+		c.err = &model.Error{Kind: model.Protocol, Model: r.link.Name(), Message: "the answer has no end"}
 	}
 	return c
 }
@@ -123,7 +128,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 // sign notes the form in which the messages are sent, and a digest chained over
 // them: it goes on from the request before, so that only new messages count.
 func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
-	rend, ok := r.Model.(model.Renderer)
+	rend, ok := r.link.Model.(model.Renderer)
 	if !ok {
 		return nil
 	}
@@ -186,8 +191,8 @@ func (r *run) spend(c call) {
 		u = estimate(c)
 	}
 	total := *u
-	total.Cost = r.cost(&total)
-	r.emit(&session.Usage{Usage: total, Model: r.Model.Name()})
+	total.Cost = r.link.cost(&total)
+	r.emit(&session.Usage{Usage: total, Model: r.link.Name()})
 }
 
 func estimate(c call) *message.Usage {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/spec"
@@ -23,8 +22,7 @@ type Blueprint struct {
 	Permit *permission.Engine
 	Prefix *model.Prefix
 
-	params       model.Params
-	paramsJSON   []byte
+	models       []link // Model and its fallbacks
 	tools        map[string]offered
 	specJSON     []byte
 	specDigest   string
@@ -40,28 +38,17 @@ type offered struct {
 
 // Compile makes a blueprint of a spec. headless says that nobody can answer an
 // `ask`. Tools that the spec does not name, or whose rules deny all, are not
-// offered to the model.
-func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool) (*Blueprint, error) {
+// offered to the model. fallbacks are the models of s.Fallbacks.
+func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fallbacks ...model.Model) (*Blueprint, error) {
 	permit, err := permission.Compile(permission.Layers{
 		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Headless: headless, Profile: s.Name,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 	}
-	b := &Blueprint{
-		Spec: s, Model: m, Permit: permit,
-		tools: map[string]offered{},
-		params: model.Params{
-			Temperature: s.Params.Temperature, TopP: s.Params.TopP, MaxTokens: s.Params.MaxTokens,
-		},
-	}
-	if s.Cache == string(model.CacheOff) {
-		b.params.Cache = model.CacheOff
-	}
-	if b.params != (model.Params{}) {
-		if b.paramsJSON, err = json.Marshal(b.params); err != nil {
-			return nil, fmt.Errorf("profile %s: %w", s.Name, err)
-		}
+	b := &Blueprint{Spec: s, Model: m, Permit: permit, tools: map[string]offered{}}
+	if b.models, err = newChain(s, m, fallbacks); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 	}
 	prefix := &model.Prefix{System: s.System()}
 	for _, t := range tools {
@@ -91,7 +78,7 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 		return nil, err
 	}
 	c := &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, params: b.params, paramsJSON: b.paramsJSON, tools: b.tools,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, models: b.models, tools: b.tools,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 	c.setPrefix(p)
@@ -111,13 +98,6 @@ func (b *Blueprint) ToolNames() []string {
 		names[i] = d.Name
 	}
 	return names
-}
-
-// cost prices what a call took.
-func (b *Blueprint) cost(u *message.Usage) float64 {
-	p := &b.Spec.Model.Price
-	return (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
-		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
 }
 
 type prefixJSON struct {

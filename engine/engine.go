@@ -82,6 +82,7 @@ type run struct {
 	log   journal
 
 	permit             *permission.Engine // with the answers that hold for this batch
+	link               *link              // the model that is asked
 	loop, agent, chain string
 	turn               int
 	now                time.Time

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
@@ -42,13 +43,23 @@ func newLink(m model.Model, s *spec.Spec, as spec.Model) (link, error) {
 	return l, err
 }
 
+// cost prices what a call took.
+func (l *link) cost(u *message.Usage) float64 {
+	p := &l.price
+	return (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
+		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
+}
+
 // newChain makes the chain of a spec: its model and the fallbacks.
 func newChain(s *spec.Spec, m model.Model, fallbacks []model.Model) ([]link, error) {
 	if len(fallbacks) != len(s.Fallbacks) {
 		return nil, fmt.Errorf("the spec has %d fallbacks, and %d models are given for them", len(s.Fallbacks), len(fallbacks))
 	}
-	first, err := newLink(m, s, s.Model)
-	chain := []link{first}
+	chain := make([]link, 1, 1+len(fallbacks))
+	var err error
+	if chain[0], err = newLink(m, s, s.Model); err != nil {
+		return nil, err
+	}
 	for i, f := range fallbacks {
 		next, err := newLink(f, s, s.Fallbacks[i])
 		if err != nil {
@@ -56,20 +67,20 @@ func newChain(s *spec.Spec, m model.Model, fallbacks []model.Model) ([]link, err
 		}
 		chain = append(chain, next)
 	}
-	return chain, err
+	return chain, nil
 }
 
 // choose picks the model for the next call: the first of the chain that does not
 // rest, or the first of all.
 func (r *run) choose(l *session.Loop) {
-	r.link = &r.chain[0]
-	for i := range r.chain {
-		if !r.sess.Rests(r.chain[i].Name(), r.now) {
-			r.link = &r.chain[i]
+	r.link = &r.models[0]
+	for i := range r.models {
+		if !r.st.Root.Rests(r.models[i].Name(), r.now) {
+			r.link = &r.models[i]
 			break
 		}
 	}
-	if len(r.chain) > 1 && r.link.Name() != l.Model {
+	if len(r.models) > 1 && r.link.Name() != l.Model {
 		r.emit(&session.Fallback{From: l.Model, To: r.link.Name()})
 	}
 }
@@ -84,15 +95,15 @@ func (r *run) fallBack(err error, d *session.Error) bool {
 	}
 	failed := r.link
 	past := false
-	for i := range r.chain {
-		if &r.chain[i] == failed {
+	for i := range r.models {
+		if &r.models[i] == failed {
 			past = true
 			continue
 		}
-		if !past || r.sess.Rests(r.chain[i].Name(), r.now) {
+		if !past || r.st.Root.Rests(r.models[i].Name(), r.now) {
 			continue
 		}
-		r.link = &r.chain[i]
+		r.link = &r.models[i]
 		r.emit(&session.Fallback{
 			From: failed.Name(), To: r.link.Name(), Code: d.Code, Error: d.Error,
 			Until: r.now.Add(min(max(coolDown, e.RetryAfter), maxCoolDown)),

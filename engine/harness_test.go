@@ -77,6 +77,8 @@ type bench struct {
 	tools []tool.Tool
 	lease session.Lease
 	asks  bool // somebody is there to answer
+
+	fallbacks []model.Model
 }
 
 func newBench(t testing.TB, m model.Model, tools ...tool.Tool) *bench {
@@ -120,7 +122,7 @@ func (b *bench) state() *session.State {
 
 func (b *bench) blueprint() *engine.Blueprint {
 	b.t.Helper()
-	bp, err := engine.Compile(b.spec, b.model, b.tools, !b.asks)
+	bp, err := engine.Compile(b.spec, b.model, b.tools, !b.asks, b.fallbacks...)
 	if err != nil {
 		b.t.Fatal(err)
 	}

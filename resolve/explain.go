@@ -64,6 +64,7 @@ func values() []value {
 		{"mode", func(s *spec.Spec) any { return s.Mode }},
 		{"provider", func(s *spec.Spec) any { return s.Model.Provider }},
 		{"model", func(s *spec.Spec) any { return s.Model.String() }},
+		{"fallbacks", func(s *spec.Spec) any { return modelNames(s.Fallbacks) }},
 		{"context-window", func(s *spec.Spec) any { return s.Model.ContextWindow }},
 		{"max-output", func(s *spec.Spec) any { return s.Model.MaxOutput }},
 		{"input-price", func(s *spec.Spec) any { return s.Model.Price.Input }},
@@ -93,6 +94,14 @@ func values() []value {
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
 	}
+}
+
+func modelNames(models []spec.Model) []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.String()
+	}
+	return names
 }
 
 func optional[T any](v *T) any {

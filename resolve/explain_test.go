@@ -22,7 +22,7 @@ var fieldKeys = map[string]string{
 	"Limits.Set": "limits.turns",
 	"Retry.Max":  "retry.max", "Retry.Base": "retry.base", "Retry.Factor": "retry.factor", "Retry.Cap": "retry.cap",
 	"ToolExecution.Strategy": "tool-execution", "ToolExecution.Size": "tool-execution",
-	"Cache": "cache", "Workspace": "workspace",
+	"Cache": "cache", "Workspace": "workspace", "Fallbacks": "fallbacks", "Model.NoSampling": "model",
 }
 
 // TestNoFieldWithoutOrigin walks the fields of a spec: each has a native key,

@@ -98,7 +98,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	for _, step := range []func(){r.identity, r.workspace, r.model, r.params, r.prompt, r.tools, r.rules, r.limits, r.running} {
+	for _, step := range []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.limits, r.running} {
 		if step(); r.err != nil {
 			return nil, nil, r.err
 		}

@@ -175,7 +175,7 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *TurnRequest:
 		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
 	case *Fallback:
-		s.Resting = slices.DeleteFunc(slices.Clone(s.Resting), func(r Rest) bool { return r.Model == b.From || r.Model == b.To })
+		s.Resting = slices.DeleteFunc(slices.Clone(s.Resting), func(r Rest) bool { return r.Model == b.To || r.Model == b.From && !b.Until.IsZero() })
 		if !b.Until.IsZero() {
 			s.Resting = append(s.Resting, Rest{b.From, b.Until})
 		}

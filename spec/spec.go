@@ -24,7 +24,7 @@ type Spec struct {
 	// Fallbacks are asked in this order when the model's provider is overloaded
 	// or down.
 	Fallbacks []Model `json:"fallbacks,omitempty"`
-	Params Params `json:"params"`
+	Params    Params  `json:"params"`
 
 	// Prompt holds the layers of the system prompt in order: persona, profile,
 	// index, memory, environment. Empty layers are left out.

@@ -71,6 +71,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.after(e, b)
 	case *session.Retry:
 		r.notef("· the model call failed, trying again in %s: %s", took(b.Delay), line(b.Error, noteRunes))
+	case *session.Fallback:
+		r.notef("· %s", fallback(b))
 	case *session.Limit:
 		r.notef("· %s", Limit(b))
 	case *session.LoopEnd:
@@ -80,6 +82,13 @@ func (r *Run) Event(e *session.Event) error {
 }
 
 const noteRunes = 300
+
+func fallback(b *session.Fallback) string {
+	if b.Error == "" {
+		return fmt.Sprintf("%s answers", line(b.To, callRunes))
+	}
+	return fmt.Sprintf("%s answers from now on: %s", line(b.To, callRunes), line(b.Error, noteRunes))
+}
 
 func orWord(s, otherwise string) string {
 	if s == "" {
@@ -190,6 +199,8 @@ func (r *Run) child(e *session.Event, body session.Body) {
 		r.after(e, b)
 	case *session.Retry:
 		r.notef("%s· the model call failed, trying again in %s: %s", indent, took(b.Delay), line(b.Error, noteRunes))
+	case *session.Fallback:
+		r.notef("%s· %s", indent, fallback(b))
 	case *session.Limit:
 		r.notef("%s· %s", indent, Limit(b))
 	case *session.LoopEnd:

@@ -59,7 +59,7 @@ var keys = [...]Key{
 
 	{Name: "provider", Shape: text.filled(), Acts: true, Meaning: "the provider of `model`"},
 	{Name: "model", Shape: text.filled(), Acts: true, Meaning: "`provider/model-id`, an id with `provider`, an alias, or `inherit`"},
-	{Name: "fallbacks", Shape: list, Adds: true, Meaning: "models that are tried in order when the model's provider is overloaded or down"},
+	{Name: "fallbacks", Shape: list, Acts: true, Adds: true, Meaning: "models that are tried in order when the model's provider is overloaded or down"},
 	{Name: "model-config", Meaning: "what is to be known of a model that the catalog lacks", Shape: dict(
 		Key{Name: "api", Shape: word("openai-chat", "openai-responses", "anthropic", "gemini", "script", "builtin"), Meaning: "the wire protocol"},
 		Key{Name: "base-url", Shape: text, Meaning: "where the provider is"},

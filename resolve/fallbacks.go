@@ -1,0 +1,102 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
+)
+
+// maxFallbacks bounds the models of a chain.
+const maxFallbacks = 16
+
+// fallbacks finds the models that are asked when that of the profile is not to
+// be had. Whoever names another model for one run or session gets that one
+// alone, unless he names its fallbacks too.
+func (r *resolver) fallbacks() {
+	var names []string
+	trace := spec.Trace{Origin: source.Origin{Layer: source.Builtin}}
+	last := r.own - 1
+	for i, l := range r.layers {
+		for _, x := range l.Keys.Extra {
+			add := x.Key == "+fallbacks"
+			if x.Key != "fallbacks" && !add || !x.Known {
+				continue
+			}
+			list, err := textList(x)
+			if err != nil {
+				r.fail("fallbacks", x.At, err.Error(), "write a list of models")
+				return
+			}
+			if !add {
+				names = nil
+			}
+			if len(names) > 0 || trace.Origin.File != "" {
+				trace.Overrode = append(trace.Overrode, trace.Origin)
+			}
+			names, trace.Origin, last = append(names, list...), x.At, i
+			trace.Origin.Layer = l.Name
+		}
+	}
+	if by := r.won["model"]; by > last && !slices.Contains([]source.Layer{source.Builtin, source.User, source.Defaults, source.Extends, source.Profile}, r.layers[by].Name) {
+		names = nil
+	}
+	if len(names) > maxFallbacks {
+		r.fail("fallbacks", trace.Origin, fmt.Sprintf("there are %d; a chain has at most %d", len(names), maxFallbacks), "")
+		return
+	}
+	for _, name := range names {
+		found, err := r.in.Models.Lookup(catalog.Ref{Text: name, At: trace.Origin})
+		if err == nil {
+			r.script(&found, trace.Origin)
+			err = r.err
+		}
+		if err != nil {
+			r.err = err
+			return
+		}
+		m := found.Model
+		m.NoSampling = found.NoSampling
+		if m.String() != r.out.Model.String() && !slices.ContainsFunc(r.out.Fallbacks, func(f spec.Model) bool { return f.String() == m.String() }) {
+			r.out.Fallbacks = append(r.out.Fallbacks, m)
+		}
+	}
+	r.out.Origins["fallbacks"] = trace
+}
+
+// textList reads a key that is kept: a list of texts, or one text with commas.
+func textList(x profile.Extra) ([]string, error) {
+	var key struct {
+		K yaml.Node `yaml:"k"`
+	}
+	if err := yaml.Load(append([]byte("k:"), x.YAML...), &key); err != nil {
+		return nil, err
+	}
+	nodes := key.K.Content
+	switch {
+	case key.K.Kind == yaml.ScalarNode && key.K.Tag == "!!null":
+		return nil, nil
+	case key.K.Kind == yaml.ScalarNode:
+		nodes = nil
+		for part := range strings.SplitSeq(key.K.Value, ",") {
+			nodes = append(nodes, &yaml.Node{Kind: yaml.ScalarNode, Value: part})
+		}
+	case key.K.Kind != yaml.SequenceNode:
+		return nil, fmt.Errorf("%s is no list", x.Key)
+	}
+	var out []string
+	for _, n := range nodes {
+		text := strings.TrimSpace(n.Value)
+		if n.Kind != yaml.ScalarNode || text == "" {
+			return nil, fmt.Errorf("%s holds what is no name of a model", x.Key)
+		}
+		out = append(out, text)
+	}
+	return out, nil
+}
