@@ -56,7 +56,7 @@ func TestLogSaysWhereAProfileBroke(t *testing.T) {
 	for _, step := range []struct{ change, want string }{
 		{"", `level=ERROR msg="a profile does not load" at=profiles/a.md:3:7 code=P111`},
 		{"---\ndescription: d\nmode: all\n---\nprompt\n", "level=INFO msg=mended at=profiles/a.md:3:7 code=P111"},
-		{"---\ndescription: d\npermissions: x\n---\nprompt\n", `level=WARN msg="a profile has a flaw" at=profiles/a.md:3:1 code=P112`},
+		{"---\ndescription: d\nunheard: x\n---\nprompt\n", `level=WARN msg="a profile has a flaw" at=profiles/a.md:3:1 code=P112`},
 	} {
 		if step.change != "" {
 			write(step.change)
