@@ -10,9 +10,9 @@ import (
 const minSecret = 8
 
 // scrub returns the environment that commands get: without variables that make
-// bash run something of its own, without the user's word that workspaces are to
-// be trusted, and without secrets, which are those named,
-// those that hold the same text, and those whose name says so.
+// bash run something of its own or take a line in another way, without the
+// user's word that workspaces are to be trusted, and without secrets, which are
+// those named, those that hold the same text, and those whose name says so.
 func scrub(environ, secrets []string) []string {
 	var kept, values []string
 	for _, kv := range environ {
@@ -33,7 +33,7 @@ func scrub(environ, secrets []string) []string {
 
 func runsInBash(name string) bool {
 	switch name {
-	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND":
+	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "POSIXLY_CORRECT":
 		return true
 	}
 	return strings.HasPrefix(name, "BASH_FUNC_")

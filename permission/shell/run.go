@@ -178,19 +178,18 @@ func (a *analyzer) given(c call, f func()) {
 }
 
 func (a *analyzer) eval(c call) {
-	var script strings.Builder
+	var script []string
 	for i, w := range c.words[1:] {
 		s, ok := w.Literal()
 		if !ok {
 			a.judged(c, true)
 			return
 		}
-		if i == 0 && s == "--" {
-			continue
+		if i > 0 || s != "--" {
+			script = append(script, s)
 		}
-		script.WriteString(s + " ")
 	}
-	a.given(c, func() { a.nested(script.String(), a.lang) })
+	a.given(c, func() { a.nested(strings.Join(script, " "), a.lang) })
 }
 
 // option is an option of a program, without its dashes, and its value.
