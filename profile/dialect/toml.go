@@ -91,6 +91,10 @@ func (r *tomlReader) bounded() bool {
 		r.report(profile.CodeNotUTF8, bad, "", fmt.Sprintf("the file is not UTF-8: byte %d is 0x%02x", bad, r.data[bad]), "save it as UTF-8")
 		return false
 	}
+	if at := bytes.IndexByte(r.data, '\r'); at >= 0 {
+		r.report(profile.CodeInvalidTOML, at, "", "the file is not valid TOML: a carriage return stands in the middle of a line", "end each line with a line feed")
+		return false
+	}
 	depth, values, dots, keys := 0, 0, 0, 0
 	for i := 0; i < len(r.data); i++ {
 		switch r.data[i] {
