@@ -51,6 +51,7 @@ var imports = map[string]string{
 
 	"sandbox":              "",
 	"tool":                 "message model permission permission/shell sandbox session tool/internal/pinned",
+	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 
 	"engine":   "internal/clock message model permission session spec tool",

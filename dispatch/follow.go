@@ -27,12 +27,8 @@ func (l *Local) Follow(ctx context.Context, k session.Key, after int64) iter.Seq
 				}
 			}
 			t.reached(o.seq)
-			if partial != nil && !slices.Contains(o.said, partial.Message) {
-				o.shown = piece{partial.Message, partial.Attempt, len(partial.Text)}
-				e := session.Event{V: 1, Session: k.Stream, Type: partial.Type(), Body: partial}
-				if !yield([]session.Event{e}, nil) {
-					return
-				}
+			if partial = o.begun(partial); len(partial) > 0 && !yield(partial, nil) {
+				return
 			}
 		}
 		for {
@@ -61,7 +57,7 @@ type order struct {
 	key   session.Key
 	seq   int64    // the newest stored event given
 	said  []string // the last messages given
-	shown piece    // the end of the newest piece of a message given
+	shown []piece  // how far messages have been given that are being written
 }
 
 // piece is how far a message has been shown.
@@ -71,20 +67,43 @@ type piece struct {
 	length  int
 }
 
-// follows says whether a piece goes on where the last one ended. If not, what
-// is between has been dropped and the whole message comes in its event.
+// begun takes in what a reader is given of messages that are being written,
+// without those that are stored by now.
+func (o *order) begun(partial []session.Event) []session.Event {
+	partial = slices.DeleteFunc(partial, func(e session.Event) bool { return slices.Contains(o.said, e.Body.(*session.Partial).Message) })
+	for i := range partial {
+		p := partial[i].Body.(*session.Partial)
+		o.shown = append(o.shown, piece{p.Message, p.Attempt, len(p.Text)})
+	}
+	return partial
+}
+
+// follows says whether a piece goes on where the last one of its message ended.
+// If not, what is between has been dropped and the whole message comes in its
+// event.
 func (o *order) follows(d *session.Delta) bool {
-	at := piece{d.Message, d.Attempt, d.Offset}
-	if d.Offset > 0 && at != o.shown || slices.Contains(o.said, d.Message) {
+	if slices.Contains(o.said, d.Message) {
 		return false
 	}
-	o.shown = piece{d.Message, d.Attempt, d.Offset + len(d.Text)}
+	next := piece{d.Message, d.Attempt, d.Offset + len(d.Text)}
+	i := slices.IndexFunc(o.shown, func(p piece) bool { return p.message == d.Message })
+	if i >= 0 && (d.Offset == 0 || o.shown[i] == piece{d.Message, d.Attempt, d.Offset}) {
+		o.shown[i] = next
+		return true
+	}
+	if i >= 0 || d.Offset > 0 {
+		return false
+	}
+	if len(o.shown) == atOnce {
+		o.shown = slices.Delete(o.shown, 0, 1)
+	}
+	o.shown = append(o.shown, next)
 	return true
 }
 
 // saidMax bounds how many messages are remembered: pieces of a message come
 // shortly before it.
-const saidMax = 4
+const saidMax = atOnce
 
 // stored reads on from the store, in batches, up to event upTo.
 func (o *order) stored(ctx context.Context, upTo int64) iter.Seq2[[]session.Event, error] {
@@ -123,6 +142,7 @@ func (o *order) note(e *session.Event) {
 				o.said = o.said[1:]
 			}
 			o.said = append(o.said, m.ID)
+			o.shown = slices.DeleteFunc(o.shown, func(p piece) bool { return p.message == m.ID })
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/rosterrun/roster/session"
@@ -12,6 +13,7 @@ const (
 	topicItems = 4096    // events; a reader further behind has fallen behind
 	topicBytes = 1 << 20 // of their data
 	aloneItems = 128     // events kept while nobody reads, for one who is about to
+	atOnce     = 64      // messages that are being written, of as many agents
 )
 
 // topic is what happens on one stream now: a window of events in the order in
@@ -25,14 +27,16 @@ type topic struct {
 	readers map[*reader]struct{}
 	wake    chan struct{} // closed at the next show; nil if nobody waits
 	last    int64         // the newest stored event shown
-	writing writing
-	users   int   // readers, posts and the job that hold the topic
-	failed  error // why the job ended without being done; nil once another begins
+	writing []writing     // the oldest first
+	users   int           // readers, posts and the job that hold the topic
+	failed  error         // why the job ended without being done; nil once another begins
 	signals signals
 }
 
-// writing is the message that is being written, and its text so far.
+// writing is a message that is being written, and its text so far.
 type writing struct {
+	session string
+	depth   int
 	message string
 	attempt int
 	text    []byte
@@ -86,22 +90,44 @@ func (t *topic) reached(seq int64) {
 	t.last = max(t.last, seq)
 }
 
-// follow keeps the text of the message that is being written.
+// follow keeps the text of the messages that are being written.
 func (t *topic) follow(e *session.Event, pos int64) {
-	w := &t.writing
 	switch b := e.Body.(type) {
 	case *session.Delta:
-		if w.message != b.Message || w.attempt != b.Attempt {
-			*w = writing{message: b.Message, attempt: b.Attempt, from: pos}
-		}
+		w := t.written(e, b.Message, b.Attempt, pos)
 		if len(w.text) == b.Offset {
 			w.text = append(w.text, b.Text...)
 		}
 	case *session.Reset:
-		*w = writing{message: b.Message, attempt: b.Attempt, from: pos}
+		t.finish(func(w *writing) bool { return w.message == b.Message })
+		t.written(e, b.Message, b.Attempt, pos)
 	case *session.Message:
-		if w.message == b.ID {
-			*w = writing{}
+		t.finish(func(w *writing) bool { return w.message == b.ID })
+	case *session.LoopEnd:
+		t.finish(func(w *writing) bool { return w.session == e.Session })
+	}
+}
+
+// written finds an attempt at a message, or begins it.
+func (t *topic) written(e *session.Event, message string, attempt int, pos int64) *writing {
+	for i := range t.writing {
+		if w := &t.writing[i]; w.message == message && w.attempt == attempt {
+			return w
+		}
+	}
+	t.finish(func(w *writing) bool { return w.message == message })
+	if len(t.writing) == atOnce {
+		t.writing = slices.Delete(t.writing, 0, 1)
+	}
+	t.writing = append(t.writing, writing{session: e.Session, depth: e.Depth, message: message, attempt: attempt, from: pos})
+	return &t.writing[len(t.writing)-1]
+}
+
+func (t *topic) finish(is func(*writing) bool) {
+	for i := range t.writing {
+		if is(&t.writing[i]) {
+			t.writing = slices.Delete(t.writing, i, i+1)
+			return
 		}
 	}
 }
@@ -142,10 +168,10 @@ type reader struct {
 }
 
 // attach begins to read after the stored event after. If the window does not
-// reach back that far, or not to the first piece of the message that is being
-// written, the reader stands at its end and gets that message so far, to show
+// reach back that far, or not to the first piece of a message that is being
+// written, the reader stands at its end and gets those messages so far, to show
 // after the stored events.
-func (t *topic) attach(after int64) (r *reader, inWindow bool, partial *session.Partial) {
+func (t *topic) attach(after int64) (r *reader, inWindow bool, partial []session.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r = &reader{topic: t, pos: t.first + int64(len(t.items))}
@@ -156,11 +182,17 @@ func (t *topic) attach(after int64) (r *reader, inWindow bool, partial *session.
 			inWindow = inWindow || t.items[i].Seq == after+1
 		}
 	}
-	w := &t.writing
-	if inWindow = inWindow && (len(w.text) == 0 || w.from >= pos); inWindow {
-		r.pos = pos
-	} else if len(w.text) > 0 {
-		partial = &session.Partial{Delta: session.Delta{Message: w.message, Attempt: w.attempt, Text: string(w.text)}}
+	for i := range t.writing {
+		w := &t.writing[i]
+		if len(w.text) == 0 {
+			continue
+		}
+		inWindow = inWindow && w.from >= pos
+		b := &session.Partial{Delta: session.Delta{Message: w.message, Attempt: w.attempt, Text: string(w.text)}}
+		partial = append(partial, session.Event{V: 1, Session: w.session, Depth: w.depth, Type: b.Type(), Body: b})
+	}
+	if inWindow {
+		r.pos, partial = pos, nil
 	}
 	t.readers[r] = struct{}{}
 	return r, inWindow, partial

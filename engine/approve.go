@@ -171,28 +171,49 @@ func (r *run) park(l *session.Loop) (parked bool, err error) {
 		return false, r.ctx.Err()
 	}
 	w := &session.LoopWaiting{}
+	r.questions(l, w)
+	return r.lastIf(w, func() bool { return !r.st.Root.Cancel && r.waits(l) })
+}
+
+// questions gathers what a loop and those that work for it wait for.
+func (r *run) questions(l *session.Loop, w *session.LoopWaiting) {
 	for i := range l.Calls {
-		if c := &l.Calls[i]; c.Open() {
+		c := &l.Calls[i]
+		if c.Open() {
 			w.Asks = append(w.Asks, c.Asked.Ask)
 			if t := c.Asked.Expires; w.Until.IsZero() || !t.IsZero() && t.Before(w.Until) {
 				w.Until = t
 			}
+		} else if child := r.parked(c); child != nil {
+			r.questions(child, w)
 		}
 	}
-	return r.lastIf(w, func() bool { return !r.st.Root.Cancel && waiting(l) })
 }
 
-// waiting says that all that is left of a batch waits for a person.
-func waiting(l *session.Loop) bool {
+// waits says that all that is left of a batch waits for a person.
+func (r *run) waits(l *session.Loop) bool {
 	left := 0
 	for i := range l.Calls {
 		c := &l.Calls[i]
-		if c.After == nil && !c.Open() {
+		if c.After != nil {
+			continue
+		}
+		if child := r.parked(c); !c.Open() && (child == nil || !r.waits(child)) {
 			return false
 		}
-		if c.After == nil {
-			left++
-		}
+		left++
 	}
 	return left > 0
+}
+
+// parked is the loop of a call's child, if that is left open until a person has
+// answered.
+func (r *run) parked(c *session.CallState) *session.Loop {
+	if c.Before == nil || c.After != nil || c.Before.Child == "" {
+		return nil
+	}
+	if child := r.st.Session(c.Before.Child); child != nil && child.Loop != nil && child.Loop.Waiting {
+		return child.Loop
+	}
+	return nil
 }

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,7 +33,12 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 	r.choose(l)
 	delays := r.retryDelays()
 	for failed := 1; ; failed++ {
+		settle, limit := r.reserve()
+		if limit != nil {
+			return r.endLimit(limit)
+		}
 		c := r.call(l, id)
+		settle()
 		if r.ctx.Err() != nil || c.err == nil {
 			return r.settle(c)
 		}
@@ -72,7 +75,7 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 // takeBack tells readers that what was shown of a broken answer does not count.
 func (r *run) takeBack(c call) {
 	if len(c.text) > 0 {
-		r.live(&session.Reset{Message: c.id, Attempt: r.st.Root.Loop.Attempt + 1})
+		r.live(&session.Reset{Message: c.id, Attempt: r.s.Loop.Attempt + 1})
 	}
 }
 
@@ -89,7 +92,7 @@ type call struct {
 
 // call asks once. The request is logged before it is sent.
 func (r *run) call(l *session.Loop, id string) (c call) {
-	root := &r.st.Root
+	root := r.s
 	n := len(root.Messages)
 	c = call{id: id, request: &model.Request{Prefix: r.Prefix, Params: r.link.params, Messages: root.Messages[:n:n]}}
 	req := &session.TurnRequest{
@@ -101,8 +104,11 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	}
 	r.emit(req)
 	r.log.flushSoon()
-	defer r.log.waited()
+	if r.above == nil {
+		defer r.log.waited()
+	}
 	defer r.tick()
+	defer r.apart()()
 	for chunk, err := range r.link.Stream(r.work, c.request) {
 		if err != nil {
 			c.err = err
@@ -178,8 +184,8 @@ func (r *run) interrupted(c call) (ended bool, err error) {
 		})
 		r.spend(c)
 	}
-	if errors.Is(context.Cause(r.work), errDuration) {
-		return r.endLimit(r.outOfTime(r.st.Root.Loop))
+	if late := r.late(); late != nil {
+		return r.endLimit(late.outOfTime())
 	}
 	return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
 }

@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 const (
 	textUnknown   = "The outcome of this call is not known: the process that ran it stopped in the middle. It may or may not have taken effect. Look at the present state before you do it again."
 	textCancelled = "Cancelled by the user."
+	textEnded     = "Ended before it was done."
 	textSpent     = "Skipped: a limit of the run has been reached."
 	textTimeout   = "Stopped: the time limit of the run was reached."
 	textSkipped   = "Skipped due to queued user message."
@@ -27,8 +27,12 @@ const (
 // toolTimeout ends a call whose tool has no shorter limit of its own.
 const toolTimeout = 15 * time.Minute
 
-// repeat is the log's word for a call that may be run again after a crash.
-const repeat = "repeat"
+// The log's words for a call that may be run again after a crash, and for one
+// that only waits for something that is in the log.
+const (
+	repeat = "repeat"
+	resume = "resume"
+)
 
 // job is one call that is about to run.
 type job struct {
@@ -38,6 +42,7 @@ type job struct {
 	// approved: a person has said yes to just this, which a message that waits
 	// does not take back.
 	approved bool
+	work     *delegation // that it gives to a child; nil: none
 }
 
 // runCalls brings the batch of the last answer to its end: every call gets its
@@ -61,7 +66,8 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 			continue
 		}
 		jobs = append(jobs, j)
-		durable = durable && c.Before == nil && r.recovery(c) == tool.Repeat
+		rec := r.recovery(c)
+		durable = durable && (rec == tool.Resume || rec == tool.Repeat && c.Before == nil)
 	}
 	if !durable {
 		if err := r.commit(); err != nil {
@@ -71,7 +77,7 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 	if err := r.runJobs(jobs); err != nil {
 		return false, err
 	}
-	if waiting(l) {
+	if r.waits(l) {
 		return r.park(l)
 	}
 	ids := make([]string, len(l.Calls))
@@ -90,9 +96,9 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 
 // afterCalls ends the loop where the batch says so.
 func (r *run) afterCalls() (ended bool, err error) {
-	root := &r.st.Root
-	if errors.Is(context.Cause(r.work), errDuration) {
-		return r.endLimit(r.outOfTime(root.Loop))
+	root := r.s
+	if late := r.late(); late != nil {
+		return r.endLimit(late.outOfTime())
 	}
 	if root.Loop.Start.OnDeny == "stop" && root.Loop.Denied > 0 {
 		return r.end(&session.LoopEnd{Reason: session.ReasonDenied})
@@ -103,7 +109,7 @@ func (r *run) afterCalls() (ended bool, err error) {
 // prepare finds, validates, binds and judges a call, and logs its tool.before.
 // A call that will not run gets its tool.after at once.
 func (r *run) prepare(c session.CallState) (job, bool) {
-	if c.Before != nil && r.recovery(c) != tool.Repeat {
+	if c.Before != nil && r.recovery(c) == tool.Unknown {
 		r.after(c, session.NotKnown, textUnknown)
 		return job{}, false
 	}
@@ -118,31 +124,50 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 		return r.refuse(c, err.Error())
 	}
 	tc := r.toolCall(c)
-	plan, err := safely(func() (tool.Plan, error) { return t.Prepare(r.work, tc) })
+	work := r.delegates(t.Tool, c)
+	if work != nil {
+		tc.Delegator = work
+	}
+	plan, err := r.bind(t, tc)
 	if err != nil {
 		return r.refuse(c, err.Error())
 	}
 	d := r.permit.Decide(plan.Needs()...)
+	if c.Before != nil && d.Effect == permission.Ask {
+		d.Effect = permission.Allow // it was permitted when it began; only a denial takes that back
+	}
 	if d = r.judge(&c, plan, d); d.Effect != permission.Allow {
 		plan.Close()
 		return job{}, false
 	}
-	r.before(c, d)
-	j := job{call: c, plan: plan, approved: c.Answer != nil}
+	r.beforeChild(c, d, work.name())
+	j := job{call: c, plan: plan, approved: c.Answer != nil, work: work}
+	if work != nil && c.Before != nil {
+		j.approved = true // its child is at work
+	}
 	if k, ok := t.Tool.(tool.Conflicter); ok {
 		j.keys = k.Conflicts(tc)
 	}
 	return j, true
 }
 
+// bind prepares a call, while others may go on.
+func (r *run) bind(t offered, c tool.Call) (tool.Plan, error) {
+	defer r.apart()()
+	return safely(func() (tool.Plan, error) { return t.Prepare(r.work, c) })
+}
+
 func (r *run) toolCall(c session.CallState) tool.Call {
-	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.st.Root.ID, Input: c.Input, Permit: r.permit}
+	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.id, Input: c.Input, Permit: r.permit}
 }
 
 func (r *run) recovery(c session.CallState) tool.Recovery {
 	if c.Before != nil {
-		if c.Before.Recovery == repeat {
+		switch c.Before.Recovery {
+		case repeat:
 			return tool.Repeat
+		case resume:
+			return tool.Resume
 		}
 		return tool.Unknown
 	}
@@ -164,15 +189,22 @@ func (r *run) refuse(c session.CallState, text string) (job, bool) {
 
 // before logs the start of a call, once: a call that is repeated after a crash
 // has it already.
-func (r *run) before(c session.CallState, d permission.Decision) {
+func (r *run) before(c session.CallState, d permission.Decision) { r.beforeChild(c, d, "") }
+
+// beforeChild is before for a call that gives work to the child of that name.
+func (r *run) beforeChild(c session.CallState, d permission.Decision, child string) {
 	if c.Before != nil {
 		return
 	}
 	b := &session.ToolBefore{
 		Call: c.ID, Tool: c.Name, Input: c.Input, Effect: d.Effect.String(), Rule: ruleOf(d.Rule), Reason: d.Reason,
+		Child: child,
 	}
-	if r.recovery(c) == tool.Repeat {
+	switch r.recovery(c) {
+	case tool.Repeat:
 		b.Recovery = repeat
+	case tool.Resume:
+		b.Recovery = resume
 	}
 	r.emit(b)
 }
@@ -187,7 +219,11 @@ func ruleOf(r *permission.Rule) *session.Rule {
 	}
 }
 
+// after ends a call that does not run, or not on.
 func (r *run) after(c session.CallState, o session.Outcome, text string) {
+	if c.Before != nil && c.Before.Child != "" {
+		r.abandon(r.st.Session(c.Before.Child))
+	}
 	r.emit(&session.ToolAfter{Call: c.ID, Tool: c.Name, Outcome: o, Parts: []message.Part{message.Text{Text: text}}})
 }
 
@@ -203,11 +239,14 @@ func denial(d permission.Decision) string {
 // wants something else.
 func (r *run) runJobs(jobs []job) error {
 	for group := range r.groups(jobs) {
+		if r.broken != nil {
+			return r.broken
+		}
 		if group = r.starting(group); len(group) > 0 {
 			r.runGroup(group)
 		}
 	}
-	return r.ctx.Err()
+	return cmp.Or(r.broken, r.ctx.Err())
 }
 
 // starting leaves out the jobs that are not to start, and ends their calls.
@@ -233,11 +272,11 @@ func (r *run) halt() (session.Outcome, string) {
 	switch {
 	case r.ctx.Err() != nil:
 		return session.Skipped, textStopped
-	case r.work.Err() != nil && errors.Is(context.Cause(r.work), errDuration):
+	case r.late() != nil:
 		return session.Skipped, textTimeout
 	case r.work.Err() != nil || r.st.Root.Cancel:
 		return session.Skipped, textCancelled
-	case r.spent(r.st.Root.Loop) != nil:
+	case r.spent() != nil:
 		return session.Skipped, textSpent
 	}
 	return "", ""
@@ -246,6 +285,9 @@ func (r *run) halt() (session.Outcome, string) {
 // steered says that a message has come which calls that have not started make
 // room for.
 func (r *run) steered() (session.Outcome, string) {
+	if r.above != nil {
+		return "", "" // it is not meant; the root takes it up when its calls have ended
+	}
 	if r.deps.Steered != nil && r.deps.Steered() > r.st.Last || len(r.st.Root.Letters("steer")) > 0 {
 		return session.Skipped, textSkipped
 	}

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rosterrun/roster/internal/clock"
@@ -33,6 +35,10 @@ type Deps struct {
 	// 0: any time.
 	Grants     func(profile string) []permission.Grant
 	AnswerTime time.Duration
+	// Child makes what a session runs by that a call gives work to; nil: no
+	// call can. Its error is told to the model. It is called from several
+	// goroutines.
+	Child func(ctx context.Context, c Child) (*Blueprint, error)
 }
 
 // handOverTime bounds the last write of a worker that shuts down.
@@ -53,58 +59,111 @@ var ErrIdle = errors.New("engine: nothing to do")
 // open for the next owner. Leaving the range cancels the loop.
 func Run(ctx context.Context, d Deps, b *Blueprint, st *session.State, l session.Lease) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		work, stop := context.WithCancelCause(ctx)
-		defer stop(nil)
-		r := &run{
-			Blueprint: b, deps: d, st: st, ctx: ctx, work: work, stop: stop, yield: yield, clock: clock.From(ctx),
-			log: journal{ctx: ctx, store: d.Store, key: st.Key, lease: l, last: st.Last},
-		}
+		r := newRun(ctx, d, b, st, l, yield)
+		defer r.stop(nil)
 		if d.Cancelled != nil {
-			defer context.AfterFunc(d.Cancelled, func() { stop(errCancelled) })()
+			defer context.AfterFunc(d.Cancelled, func() { r.stop(errCancelled) })()
 		}
-		if err := r.drive(); err != nil && !r.left {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		err := r.drive()
+		if err != nil {
+			r.handOver(err)
+		}
+		if err != nil && !r.left.Load() {
 			yield(session.Event{}, err)
 		}
 	}
 }
 
-// run is one loop at work.
-type run struct {
-	*Blueprint
+func newRun(ctx context.Context, d Deps, b *Blueprint, st *session.State, l session.Lease, yield func(session.Event, error) bool) *run {
+	work, stop := context.WithCancelCause(ctx)
+	t := &struct { // in one piece of memory
+		tree
+		root run
+	}{tree: tree{
+		deps: d, st: st, ctx: ctx, yield: yield, clock: clock.From(ctx),
+		log: journal{ctx: ctx, store: d.Store, key: st.Key, lease: l, last: st.Last},
+	}}
+	t.settled.L = &t.mu
+	t.root = run{Blueprint: b, tree: &t.tree, id: st.Root.ID, s: &st.Root, work: work, stop: stop}
+	return &t.root
+}
+
+// tree is what the runs of a stream's sessions share: the root's, and those of
+// the children that it gives work to. Who works on the stream holds mu, but
+// while it waits for a model, a tool or a child.
+type tree struct {
+	mu    sync.Mutex
 	deps  Deps
 	st    *session.State
 	ctx   context.Context // ends when the worker gives the stream up
-	work  context.Context // of models and tools: ends also on cancel and at the time limit
-	stop  context.CancelCauseFunc
 	yield func(session.Event, error) bool
-	left  bool // the reader left the range: nobody listens any more
+	left  atomic.Bool // the reader left the range: nobody listens any more
 	clock clock.Clock
 	log   journal
+
+	out      chan session.Event // from children to the root's run, which alone yields
+	broken   error              // why a child could not go on, which ends all
+	settled  sync.Cond          // on mu: a reservation was given back
+	resuming map[string]bool    // children that were at work when this run began
+}
+
+// run is one loop at work.
+type run struct {
+	*Blueprint
+	*tree
+	s     *session.Session
+	id    string // of s, which begins with its first event
+	depth int
+	above *run            // of the session that gave it the work; nil: the root
+	work  context.Context // of models and tools: ends also on cancel and at the time limit
+	stop  context.CancelCauseFunc
 
 	permit             *permission.Engine // with the answers that hold for this batch
 	link               *link              // the model that is asked
 	loop, agent, chain string
 	turn               int
 	now                time.Time
+	working            int // children
+	held               reserved
+	size               size
 }
 
 func (r *run) drive() error {
 	if err := r.begin(); err != nil {
 		return err
 	}
+	return r.steps()
+}
+
+// steps runs the loop to its end, or to where only a person can tell how it goes
+// on.
+func (r *run) steps() error {
 	if max := r.Spec.Limits.Duration; max > 0 {
-		left := max - r.st.Root.Loop.Active
-		defer time.AfterFunc(left, func() { r.stop(errDuration) }).Stop()
+		left := max - r.s.Loop.Active
+		defer time.AfterFunc(left, func() { r.stop(overtime{r}) }).Stop()
 	}
 	for {
-		ended, err := r.step()
-		if err != nil {
-			r.handOver(err)
-		}
-		if err != nil || ended {
+		if ended, err := r.step(); err != nil || ended {
 			return err
 		}
 	}
+}
+
+// overtime ends what a loop waits for when its time is over. What it has given
+// work to ends with it.
+type overtime struct{ of *run }
+
+func (overtime) Error() string { return "the time limit has been reached" }
+
+// late returns the run whose time is over: this one, or one above it.
+func (r *run) late() *run {
+	var o overtime
+	if errors.As(context.Cause(r.work), &o) {
+		return o.of
+	}
+	return nil
 }
 
 // handOver writes what is known and not yet committed before the stream is
@@ -123,9 +182,10 @@ func (r *run) handOver(why error) {
 // begin starts a new loop or takes the open one up.
 func (r *run) begin() error {
 	r.tick()
-	root := &r.st.Root
+	root := r.s
 	if l := root.Loop; l != nil {
-		r.loop, r.agent, r.chain, r.turn = l.ID, l.Agent, l.Chain, l.Turn
+		r.inherit()
+		r.continues(l)
 		return r.resume(l)
 	}
 	post := NextPost(root)
@@ -152,6 +212,11 @@ func (r *run) begin() error {
 	r.emitRefs(start, r.specDigest, r.prefixDigest)
 	r.deliver(post)
 	return nil
+}
+
+// continues makes this the run of an open loop.
+func (r *run) continues(l *session.Loop) {
+	r.loop, r.agent, r.chain, r.turn = l.ID, l.Agent, l.Chain, l.Turn
 }
 
 // NextPost picks what a new loop is for: the first prompt, else the first
@@ -195,7 +260,7 @@ func (r *run) emitRefs(b session.Body, refs ...string) {
 // envelope is an event without its content.
 func (r *run) envelope() session.Event {
 	return session.Event{
-		V: 1, Session: r.st.Root.ID, Loop: r.loop, Turn: r.turn, Agent: r.agent, Chain: r.chain,
+		V: 1, Session: r.id, Loop: r.loop, Turn: r.turn, Agent: r.agent, Depth: r.depth, Chain: r.chain,
 		Time: r.now,
 	}
 }
@@ -206,34 +271,39 @@ func (r *run) tick() { r.now = clock.Stamp(r.clock) }
 
 // live shows an event that is not stored, after all that was committed before.
 func (r *run) live(b session.Body) {
-	r.show()
 	e := r.envelope()
 	e.Type, e.Body = b.Type(), b
-	if !r.left && !r.yield(e, nil) {
-		r.leave()
+	if r.above != nil {
+		r.out <- e
+		return
 	}
+	r.show()
+	r.give(e)
 }
 
-// show yields what has been committed.
+// show yields what has been committed, or has the root's run do it.
 func (r *run) show() {
+	if r.above != nil {
+		r.out <- session.Event{}
+		return
+	}
 	done := r.log.take()
 	for i := range done {
-		if !r.left && !r.yield(done[i], nil) {
-			r.leave()
-		}
+		r.give(done[i])
 	}
 	recycle(done)
 }
 
-func (r *run) leave() {
-	r.left = true
-	r.stop(errLeft)
+func (r *run) give(e session.Event) {
+	if !r.left.Load() && !r.yield(e, nil) {
+		r.left.Store(true)
+		r.stop(errLeft)
+	}
 }
 
 var (
 	errLeft      = errors.New("the reader left the run")
 	errCancelled = errors.New("the run was cancelled")
-	errDuration  = errors.New("the time limit has been reached")
 )
 
 // commit makes all events so far durable and shows them. It folds the posts
@@ -254,7 +324,7 @@ func (r *run) commitIf(stands func() bool) (committed bool, err error) {
 			committed, err = r.log.commit(r.ctx, r.learn, stands)
 		}
 	}
-	r.st.Last = r.log.last
+	r.st.Last = r.log.newest()
 	r.show()
 	return committed, err
 }

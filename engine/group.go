@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rosterrun/roster/message"
@@ -14,23 +16,35 @@ import (
 // updateEvery bounds how often a call may show something.
 const updateEvery = time.Second
 
-// group is the calls that run at the same time. While they do, they alone write
-// to the run's log, one at a time.
+// group is the calls that run at the same time. While they do, the tree is left
+// to those of them that have something to write.
 type group struct {
 	*run
-	mu     sync.Mutex
 	open   int // calls that have not ended
-	closed bool
+	closed atomic.Bool
 }
 
-// runGroup runs jobs side by side and logs each end as it comes. The last one
-// runs in this goroutine.
+// runGroup runs jobs side by side and logs each end as it comes.
 func (r *run) runGroup(jobs []job) {
 	g := &group{run: r, open: len(jobs)}
 	r.log.flushSoon()
-	defer g.close()
 	ctx, cancel := context.WithTimeout(r.work, toolTimeout)
 	defer cancel()
+	r.mu.Unlock()
+	if r.above == nil && slices.ContainsFunc(jobs, func(j job) bool { return j.work != nil }) {
+		g.runTree(ctx, jobs)
+	} else {
+		g.runAll(ctx, jobs)
+	}
+	r.mu.Lock()
+	g.closed.Store(true)
+	if r.above == nil {
+		r.log.waited()
+	}
+}
+
+// runAll runs the last job in this goroutine.
+func (g *group) runAll(ctx context.Context, jobs []job) {
 	var others sync.WaitGroup
 	last := len(jobs) - 1
 	for i := range last {
@@ -40,11 +54,22 @@ func (r *run) runGroup(jobs []job) {
 	others.Wait()
 }
 
-func (g *group) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	g.log.waited()
+// liveRoom is how many live events of children may wait for the reader.
+const liveRoom = 64
+
+// runTree leaves this goroutine to the reader: it yields what children show.
+func (g *group) runTree(ctx context.Context, jobs []job) {
+	g.out = make(chan session.Event, liveRoom)
+	go func() {
+		defer close(g.out)
+		g.runAll(ctx, jobs)
+	}()
+	for e := range g.out {
+		g.show()
+		if e.Type != "" {
+			g.give(e)
+		}
+	}
 }
 
 func (g *group) runJob(ctx context.Context, j *job) {
@@ -57,15 +82,9 @@ func (g *group) runJob(ctx context.Context, j *job) {
 	defer g.mu.Unlock()
 	g.tick()
 	g.logEnd(j, result, err, time.Since(start))
-	if g.open--; g.open > 0 {
-		g.flush()
+	if g.open--; g.open > 0 || g.above != nil {
+		g.log.flushSoon()
 	}
-}
-
-// flush lets what is queued be committed soon.
-func (g *group) flush() {
-	g.log.waited()
-	g.log.flushSoon()
 }
 
 // safely turns a tool's panic into an error.
@@ -80,22 +99,26 @@ func safely[T any](f func() (T, error)) (result T, err error) {
 
 // update logs something to show.
 func (g *group) update(j *job, shown *time.Time, text string) {
+	if g.closed.Load() {
+		return // a tool that has ended and speaks on need not wait
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
-	if g.closed || text == "" || now.Sub(*shown) < updateEvery {
+	if g.closed.Load() || text == "" || now.Sub(*shown) < updateEvery {
 		return
 	}
 	*shown = now
 	g.tick()
 	g.emit(&session.ToolUpdate{Call: j.call.ID, Text: text})
-	g.flush()
+	g.log.flushSoon()
 }
 
 // logEnd logs how a call ended. When the worker gives the stream up, calls that
-// it broke off have no end: the next owner decides about them.
+// it broke off have no end: the next owner decides about them. Nor has one whose
+// child waits for a person.
 func (r *run) logEnd(j *job, result tool.Result, err error, took time.Duration) {
-	if err != nil && r.ctx.Err() != nil {
+	if err != nil && r.ctx.Err() != nil || j.work != nil && j.work.open {
 		return
 	}
 	a := &session.ToolAfter{

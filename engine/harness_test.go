@@ -85,7 +85,7 @@ func newBench(t testing.TB, m model.Model, tools ...tool.Tool) *bench {
 	b := &bench{t: t, store: memory.New(memory.Options{}), model: m, tools: tools}
 	b.spec = &spec.Spec{
 		Name: "p", Revision: "r", AllTools: true,
-		Rules:  []permission.Rule{{Tool: "*", Subject: "*", Effect: permission.Allow}},
+		Rules:  []permission.Rule{{Tool: "*", Subject: "*", Effect: permission.Allow}, {Tool: "task", Subject: "*", Effect: permission.Allow}},
 		Limits: spec.Limits{Turns: 50, Tokens: 1e6, Duration: 10 * time.Minute},
 		Retry:  spec.Retry{Max: 3, Base: time.Millisecond, Factor: 2, Cap: 2 * time.Millisecond},
 	}
@@ -159,12 +159,12 @@ func (b *bench) checkLog() {
 		body, _ := e.Decode()
 		switch x := body.(type) {
 		case *session.ToolBefore:
-			open[x.Call]++
+			open[e.Session+" "+x.Call]++
 		case *session.ToolAfter:
-			open[x.Call]--
+			open[e.Session+" "+x.Call]--
 		case *session.LoopEnd:
 			for call, n := range open {
-				if n != 0 {
+				if s, _, _ := strings.Cut(call, " "); n != 0 && s == e.Session {
 					b.t.Errorf("call %s: %+d ends are missing", call, n)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rosterrun/roster/session"
@@ -32,7 +33,15 @@ type journal struct {
 	done    []session.Event // committed, not yet taken by the reader
 	slab    []byte          // room for the bytes of the next events
 	timer   *time.Timer
+	armed   atomic.Bool // a flush is to come
 	flushes sync.WaitGroup
+}
+
+// newest is the number of the newest event of the stream that we know of.
+func (j *journal) newest() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.last
 }
 
 // add queues an event that says b, and gives it to apply, if there is one, as it
@@ -146,6 +155,9 @@ func (j *journal) take() []session.Event {
 // before. It is called when the owner begins to wait for somebody. An error is
 // left for the next commit to meet.
 func (j *journal) flushSoon() {
+	if j.armed.Swap(true) {
+		return
+	}
 	j.flushes.Add(1)
 	if j.timer == nil {
 		j.timer = time.AfterFunc(flushAfter, j.flush)
@@ -156,6 +168,7 @@ func (j *journal) flushSoon() {
 
 func (j *journal) flush() {
 	defer j.flushes.Done()
+	j.armed.Store(false)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.pending) > 0 {
@@ -163,9 +176,11 @@ func (j *journal) flush() {
 	}
 }
 
-// waited ends the wait: no flush is under way when it returns.
+// waited ends the wait: no flush is under way when it returns. While others may
+// wait too, nobody calls it.
 func (j *journal) waited() {
-	if j.timer.Stop() {
+	if j.armed.Load() && j.timer.Stop() {
+		j.armed.Store(false)
 		j.flushes.Done()
 	}
 	j.flushes.Wait()

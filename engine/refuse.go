@@ -14,12 +14,9 @@ import (
 // cannot be taken up. It yields as Run does.
 func Refuse(ctx context.Context, d Deps, profile string, st *session.State, l session.Lease, cause *session.Error) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		r := &run{
-			Blueprint: &Blueprint{}, deps: d, st: st, ctx: ctx, work: ctx, yield: yield, clock: clock.From(ctx),
-			stop: func(error) {},
-			log:  journal{ctx: ctx, store: d.Store, key: st.Key, lease: l, last: st.Last},
-		}
-		if err := r.refuseAll(profile, cause); err != nil && !r.left {
+		r := newRun(ctx, d, &Blueprint{}, st, l, yield)
+		defer r.stop(nil)
+		if err := r.refuseAll(profile, cause); err != nil && !r.left.Load() {
 			yield(session.Event{}, err)
 		}
 	}
@@ -27,9 +24,9 @@ func Refuse(ctx context.Context, d Deps, profile string, st *session.State, l se
 
 func (r *run) refuseAll(profile string, cause *session.Error) error {
 	r.tick()
-	root := &r.st.Root
+	root := r.s
 	if l := root.Loop; l != nil {
-		r.loop, r.agent, r.chain, r.turn = l.ID, l.Agent, l.Chain, l.Turn
+		r.continues(l)
 		r.closeCalls(l)
 	} else {
 		post := NextPost(root)
@@ -57,6 +54,8 @@ func (r *run) closeCalls(l *session.Loop) {
 		ids[i] = c.ID
 		switch {
 		case c.After != nil:
+		case c.Before != nil && c.Before.Recovery == resume:
+			r.after(c, session.ToolError, textEnded)
 		case c.Before != nil:
 			r.after(c, session.NotKnown, textUnknown)
 		default:

@@ -17,29 +17,45 @@ const maxResumes = 3
 // that must not happen twice.
 func (r *run) resume(l *session.Loop) error {
 	again := &session.LoopResumed{Attempt: l.Resumed, Why: "handed over"}
+	takeover := r.log.lease.Takeover
+	if r.above != nil && !r.resuming[r.id] { // this worker began it, and it waited for a person
+		takeover = session.TakeoverNone
+	}
+	delete(r.resuming, r.id)
 	if slices.ContainsFunc(l.Calls, func(c session.CallState) bool { return c.Asked != nil && c.After == nil }) {
 		again.Why = "the wait for an answer is over"
 	}
-	switch r.log.lease.Takeover { // only a worker that broke off counts against the loop
+	switch takeover { // only a worker that broke off counts against the loop
 	case session.TakeoverDead:
 		again.Attempt, again.Why = l.Resumed+1, "the worker before died"
 	case session.TakeoverExpired:
 		again.Attempt, again.Why = l.Resumed+1, "the worker before was not heard of any more"
 	}
 	r.emit(again)
+	if r.above != nil {
+		return nil
+	}
 	if err := r.commit(); err != nil {
 		return err
 	}
-	if r.log.lease.Takeover == session.TakeoverExpired && hasOpenCall(l) {
+	if takeover == session.TakeoverExpired && r.hasOpenCall(l) {
 		return r.sleep(session.LeaseTime)
 	}
 	return nil
 }
 
-func hasOpenCall(l *session.Loop) bool {
+// hasOpenCall says whether something may still be going on that must not happen
+// twice, here or in a child.
+func (r *run) hasOpenCall(l *session.Loop) bool {
 	for _, c := range l.Calls {
-		if c.Before != nil && c.After == nil && c.Before.Recovery != repeat {
+		switch {
+		case c.Before == nil || c.After != nil || c.Before.Recovery == repeat:
+		case c.Before.Recovery != resume:
 			return true
+		default:
+			if child := r.st.Session(c.Before.Child); child != nil && child.Loop != nil && r.hasOpenCall(child.Loop) {
+				return true
+			}
 		}
 	}
 	return false
@@ -47,7 +63,7 @@ func hasOpenCall(l *session.Loop) bool {
 
 // step does what the log asks for next.
 func (r *run) step() (ended bool, err error) {
-	root := &r.st.Root
+	root := r.s
 	l := root.Loop
 	switch {
 	case l.Resumed >= maxResumes:
@@ -58,7 +74,7 @@ func (r *run) step() (ended bool, err error) {
 		})
 	case len(l.Calls) > 0:
 		return r.runCalls(l)
-	case root.Cancel || r.left:
+	case r.st.Root.Cancel || r.left.Load():
 		return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
 	case answered(root):
 		return r.afterAnswer(root)
@@ -111,8 +127,8 @@ func (r *run) deliverAll(root *session.Session, typ string) bool {
 
 // head is the id of the last message of the branch.
 func (r *run) head() string {
-	if n := len(r.st.Root.Messages); n > 0 {
-		return r.st.Root.Messages[n-1].ID
+	if n := len(r.s.Messages); n > 0 {
+		return r.s.Messages[n-1].ID
 	}
 	return ""
 }
@@ -122,27 +138,32 @@ func (r *run) limit(l *session.Loop) *session.Limit {
 	if m := r.Spec.Limits.Turns; m > 0 && l.Turn >= m {
 		return r.reached("turns", float64(m), float64(l.Turn))
 	}
-	return r.spent(l)
+	return r.spent()
 }
 
-// spent returns the limit on what may be used that has been reached, or nil. It
-// is looked at before a turn and before tools.
-func (r *run) spent(l *session.Loop) *session.Limit {
-	m := &r.Spec.Limits
-	switch {
-	case m.Tokens > 0 && l.Usage.Limited() >= m.Tokens:
-		return r.reached("tokens", float64(m.Tokens), float64(l.Usage.Limited()))
-	case m.Cost > 0 && l.Usage.Cost >= m.Cost:
-		return r.reached("cost", m.Cost, l.Usage.Cost)
-	case m.Duration > 0 && l.Active >= m.Duration:
-		return r.outOfTime(l)
+// spent returns the limit on what may be used that has been reached, or nil: its
+// own, or one of those it works for. It is looked at before a turn and before
+// tools.
+func (r *run) spent() *session.Limit {
+	l := r.s.Loop
+	if m := r.Spec.Limits.Duration; m > 0 && l.Active >= m {
+		return r.outOfTime()
+	}
+	for x := r; x != nil; x = x.above {
+		m, used := &x.Spec.Limits, &x.s.Loop.Usage
+		switch {
+		case m.Tokens > 0 && used.Limited() >= m.Tokens:
+			return x.reached("tokens", float64(m.Tokens), float64(used.Limited()))
+		case m.Cost > 0 && used.Cost >= m.Cost:
+			return x.reached("cost", m.Cost, used.Cost)
+		}
 	}
 	return nil
 }
 
-func (r *run) outOfTime(l *session.Loop) *session.Limit {
+func (r *run) outOfTime() *session.Limit {
 	m := r.Spec.Limits.Duration
-	return r.reached("duration", m.Seconds(), max(l.Active, m).Seconds())
+	return r.reached("duration", m.Seconds(), max(r.s.Loop.Active, m).Seconds())
 }
 
 func (r *run) reached(name string, bound, used float64) *session.Limit {
@@ -166,7 +187,7 @@ func (r *run) end(e *session.LoopEnd) (bool, error) {
 }
 
 func (r *run) endIf(e *session.LoopEnd, stands func() bool) (bool, error) {
-	l := r.st.Root.Loop
+	l := r.s.Loop
 	e.Text, e.Usage, e.Denied = l.Text, l.Usage, l.Denied
 	return r.lastIf(e, stands)
 }
@@ -174,6 +195,10 @@ func (r *run) endIf(e *session.LoopEnd, stands func() bool) (bool, error) {
 // lastIf writes the last event of this run, if it still stands when it is known
 // what was posted meanwhile.
 func (r *run) lastIf(b session.Body, stands func() bool) (bool, error) {
+	if r.above != nil { // posts are for the root, and what it writes next is committed
+		r.emit(b)
+		return true, nil
+	}
 	ev := r.envelope()
 	if err := r.log.add(ev, b, nil, nil); err != nil {
 		return false, err
@@ -189,6 +214,7 @@ func (r *run) lastIf(b session.Body, stands func() bool) (bool, error) {
 // sleep waits unless the run is given up or cancelled meanwhile.
 func (r *run) sleep(d time.Duration) error {
 	defer r.tick()
+	defer r.apart()()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -60,7 +60,7 @@ func (s *State) child(e *Event, body Body) (*Session, error) {
 }
 
 // tellParents counts what happens in a child for those it works for: what it
-// uses, what it is denied, and that it gets on.
+// uses, what it is denied, which models fail, and that it gets on.
 func (s *State) tellParents(c *Session, body Body) {
 	for p := s.above(c); p != nil; p = s.above(p) {
 		switch b := body.(type) {
@@ -69,6 +69,8 @@ func (s *State) tellParents(c *Session, body Body) {
 			if p.Loop != nil {
 				p.Loop.Usage = p.Loop.Usage.Add(b.Usage)
 			}
+		case *Fallback:
+			p.rest(b)
 		case *Message:
 			if p.Loop != nil && b.Role == message.Assistant {
 				p.Loop.Resumed = 0

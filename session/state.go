@@ -70,6 +70,14 @@ func (s *Session) Rests(model string, now time.Time) bool {
 	return slices.ContainsFunc(s.Resting, func(r Rest) bool { return r.Model == model && now.Before(r.Until) })
 }
 
+// rest takes in which model failed, and which is asked again.
+func (s *Session) rest(b *Fallback) {
+	s.Resting = slices.DeleteFunc(slices.Clone(s.Resting), func(r Rest) bool { return r.Model == b.To || r.Model == b.From && !b.Until.IsZero() })
+	if !b.Until.IsZero() {
+		s.Resting = append(s.Resting, Rest{b.From, b.Until})
+	}
+}
+
 // Signed is how far the chained digest of the requests has come.
 type Signed struct {
 	Renderer, Digest string
@@ -175,10 +183,7 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *TurnRequest:
 		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
 	case *Fallback:
-		s.Resting = slices.DeleteFunc(slices.Clone(s.Resting), func(r Rest) bool { return r.Model == b.To || r.Model == b.From && !b.Until.IsZero() })
-		if !b.Until.IsZero() {
-			s.Resting = append(s.Resting, Rest{b.From, b.Until})
-		}
+		s.rest(b)
 	case *Usage:
 		s.Usage = s.Usage.Add(b.Usage)
 	case *ToolBefore:

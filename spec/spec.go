@@ -48,6 +48,9 @@ type Spec struct {
 	ToolExecution ToolExecution `json:"tool_execution"`
 	Cache         string        `json:"cache"` // auto, manual or off
 
+	// Subagents bounds what it may give to other agents.
+	Subagents Subagents `json:"subagents,omitzero"`
+
 	// Workspace is the absolute directory that tools work in.
 	Workspace string `json:"workspace"`
 
@@ -150,6 +153,12 @@ type Retry struct {
 type ToolExecution struct {
 	Strategy string `json:"strategy"`
 	Size     int    `json:"size,omitempty"`
+}
+
+// Subagents bounds what an agent may give to others.
+type Subagents struct {
+	// MaxParallel is how many of them work at a time; 0: no bound.
+	MaxParallel int `json:"max_parallel,omitempty"`
 }
 
 // Trace says who set a field, and whom it overrode, the nearest last.

@@ -47,6 +47,9 @@ type Call struct {
 	// Permit judges what a call comes upon by itself, as grep and glob do
 	// files. nil denies all of it.
 	Permit *permission.Engine
+	// Delegator runs what the call gives to another agent; nil if it cannot, or
+	// the tool is not a Delegating one.
+	Delegator Delegator
 }
 
 // Result is what the model is told. Parts are Text and Image.
@@ -73,3 +76,21 @@ type Recoverer interface{ Recovery(Call) Recovery }
 // Conflicter is a Tool whose calls may get in each other's way: two calls of a
 // batch with a common key do not run at the same time.
 type Conflicter interface{ Conflicts(Call) []string }
+
+// Delegating is a Tool whose calls may give work to another agent, through the
+// Delegator of the call. Its Recovery is Resume.
+type Delegating interface{ Delegates() }
+
+// Delegator has another agent do a task, in a session of its own below that of
+// the call, and waits for it. After a crash the same call gets the same session.
+// A plan passes its error on as it is.
+type Delegator interface {
+	Delegate(ctx context.Context, t Task) (Result, error)
+}
+
+// Task is work for another agent.
+type Task struct {
+	Profile     string
+	Description string // in a few words, for people
+	Prompt      string
+}

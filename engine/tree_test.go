@@ -1,0 +1,46 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/task"
+)
+
+// TestAnyInterleavingOfATree is TestAnyInterleaving for an agent that gives tasks
+// to others, and they to others again.
+func TestAnyInterleavingOfATree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t, rt)
+		w.names = append(w.names, "task", "task")
+		give := task.New([]task.Target{{Name: "c"}}, func(name string) error { return fmt.Errorf("unknown profile %q.", name) })
+		alone := w.tools
+		w.tools = append(w.tools, give)
+		w.child = func(_ context.Context, c engine.Child) (*engine.Blueprint, error) {
+			if c.Open != nil && rapid.IntRange(0, 9).Draw(rt, "gone") == 0 {
+				return nil, fmt.Errorf("there is no %s any more", c.Profile)
+			}
+			below := *w.bench
+			s := *w.spec
+			s.Name = "c"
+			below.spec, below.tools = &s, alone
+			if c.Above.Spec.Name != "c" {
+				below.tools = append([]tool.Tool{give}, alone...)
+			}
+			return below.blueprint(), nil
+		}
+		w.post(0)
+		for range 200 {
+			if !w.runOnce() && !w.postAnswer() && !w.postIdle() {
+				w.check()
+				return
+			}
+		}
+		rt.Fatalf("the session does not come to rest")
+	})
+}
