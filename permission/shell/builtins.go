@@ -108,7 +108,8 @@ func (a *analyzer) declare(base string, args []word) {
 		if len(w.Word) > 1 {
 			a.names.declared = true
 		}
-		a.assign(name, !found || len(w.Word) == 1 && text(value).number())
+		known := len(w.Word) == 1 && (text(value).number() || isLocale(name) && plainLocale(value))
+		a.assign(name, !found || known)
 	}
 }
 

@@ -137,7 +137,7 @@ func (a *analyzer) arithPart(part syntax.WordPart, alone bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		switch {
-		case strings.Trim(p.Value, "0123456789") == "":
+		case text(p.Value).number():
 		case syntax.ValidName(p.Value):
 			a.use(p.Value)
 		case strings.Trim(p.Value, "0123456789#xXabcdefABCDEF") != "" || p.Value[0] < '0' || p.Value[0] > '9':
@@ -177,7 +177,7 @@ func (a *analyzer) use(name string) {
 
 // assign notes that a variable is set.
 func (a *analyzer) assign(name string, number bool) {
-	if special(name) {
+	if special(name) || !number && (isInteger(name) || isLocale(name)) {
 		a.unknown()
 	}
 	if !number {
@@ -194,6 +194,23 @@ func (a *analyzer) assigned(w word, number bool) {
 		return
 	}
 	a.assign(name, number)
+}
+
+// isInteger says whether bash evaluates what it sets the variable to.
+func isInteger(name string) bool {
+	switch name {
+	case "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID":
+		return true
+	}
+	return false
+}
+
+// isLocale says whether the variable may change which bytes of the lines that
+// follow are a character.
+func isLocale(name string) bool { return name == "LANG" || strings.HasPrefix(name, "LC_") }
+
+func plainLocale(value string) bool {
+	return value == "" || value == "C" || value == "POSIX" || strings.HasSuffix(strings.ToUpper(value), ".UTF-8")
 }
 
 // special says whether setting the variable changes what later words run, or

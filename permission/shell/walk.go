@@ -232,7 +232,7 @@ func (a *analyzer) assignment(as *syntax.Assign) Word {
 		b.hole(a.source(as.Array), false)
 	case as.Value != nil:
 		value := a.expand(as.Value)
-		number = value.number()
+		number = value.number() || isLocale(as.Name.Value) && plainLocale(value.String())
 		if text, ok := value.Literal(); ok && strings.ContainsAny(text, " \t\n") {
 			b.hole(text, false)
 		} else {

@@ -50,7 +50,7 @@ func (a *analyzer) assignments(c *call, words []word) (rest []word, ok bool) {
 		if strings.ContainsAny(name, " \t\n") {
 			return words, false
 		}
-		a.assign(name, true)
+		a.assign(name, len(w.Word) == 1 && text(value).number())
 		if len(w.Word) == 1 && strings.ContainsAny(value, " \t\n") {
 			w.Word = Word{{Text: name + "="}, {Text: value, Hole: true}}
 		}
