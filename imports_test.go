@@ -50,14 +50,14 @@ var imports = map[string]string{
 	"store/sqlite":         "message session store/internal/admit",
 
 	"sandbox":              "",
-	"tool":                 "message model permission permission/shell sandbox session tool/internal/pinned",
+	"tool":                 "internal/secret message model permission permission/shell sandbox session tool/internal/pinned",
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 
 	"engine":   "internal/clock message model permission session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine host internal/clock internal/view internal/wire message model model/anthropic model/catalog model/demo " +
+	"": "catalog config dispatch engine host internal/clock internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
 		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/sqlite tool trust",
 	"host": "dispatch internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
@@ -65,6 +65,7 @@ var imports = map[string]string{
 
 	"internal/clock":         "",
 	"internal/gitlog":        "",
+	"internal/secret":        "",
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse model",
 	"internal/wire/wiretest": "internal/wire message model",

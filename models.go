@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/anthropic"
@@ -137,20 +136,6 @@ func (a *App) record(m model.Model) (model.Model, error) {
 	defer a.mu.Unlock()
 	a.closers = append(a.closers, r.Close)
 	return r, nil
-}
-
-// minSecret is how long a key must be to be looked for in texts, in bytes: a
-// shorter one could be any word.
-const minSecret = 8
-
-// redact hides the values of the providers' keys in a text.
-func (a *App) redact(text string) string {
-	for _, name := range a.Models().KeyVariables() {
-		if key := strings.TrimSpace(a.opts.Getenv(name)); len(key) >= minSecret {
-			text = strings.ReplaceAll(text, key, "[secret]")
-		}
-	}
-	return text
 }
 
 // replay returns the one replayer of the App: the calls of all models stand in

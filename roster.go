@@ -211,11 +211,15 @@ func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*sp
 	if s.err != nil {
 		return nil, nil, s.err
 	}
-	return resolve.Spec(resolve.Input{
+	out, ds, err := resolve.Spec(resolve.Input{
 		Profile: p, Config: s.config, Models: s.models, Trust: s.view, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
 		Strategies: a.opts.PromptStrategies,
 		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
 	})
+	if err == nil {
+		a.redactPrompt(out)
+	}
+	return out, ds, err
 }
 
 func (a *App) lookupEnv(name string) (string, bool) {

@@ -51,7 +51,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 	return func(yield func(session.Event, error) bool) {
 		cancelled, steered, release := j.Loop(st.Last)
 		defer release()
-		d := engine.Deps{Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered}
+		d := engine.Deps{Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact}
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {
 			var unread *unreadError

@@ -46,7 +46,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	ask.Parts = utf8Parts(ask.Parts)
+	ask.Parts = a.redactParts(utf8Parts(ask.Parts))
 	prompt := &session.Prompt{
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
 		Shared: ask.Shared, Headless: ask.Headless, OnDeny: ask.OnDeny,
@@ -107,12 +107,12 @@ func utf8Parts(parts []message.Part) []message.Part {
 // calls that have started. To a session that is idle it is a new prompt, which
 // is run at once with Options.Claim, and else with the next prompt or Resume.
 func (a *App) Steer(ctx context.Context, k session.Key, parts []message.Part) error {
-	return a.post(ctx, k, &session.Steer{Parts: utf8Parts(parts)})
+	return a.post(ctx, k, &session.Steer{Parts: a.redactParts(utf8Parts(parts))})
 }
 
 // Followup gives the running loop a message for its end.
 func (a *App) Followup(ctx context.Context, k session.Key, parts []message.Part) error {
-	return a.post(ctx, k, &session.Followup{Parts: utf8Parts(parts)})
+	return a.post(ctx, k, &session.Followup{Parts: a.redactParts(utf8Parts(parts))})
 }
 
 // Cancel ends the running loop. What was said so far is kept.

@@ -48,7 +48,7 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		if len(c.text) > 0 || c.usage != nil {
 			r.spend(c)
 		}
-		d := describe(c.err)
+		d := r.describe(c.err)
 		delay, again := delays(failed, c.err)
 		switch {
 		case again:
@@ -265,9 +265,9 @@ func (r *run) retryDelays() func(failed int, err error) (time.Duration, bool) {
 }
 
 // describe names an error for the log: model errors by their kind.
-func describe(err error) *session.Error {
+func (r *run) describe(err error) *session.Error {
 	if e := model.AsError(err); e != nil {
-		return &session.Error{Code: "model." + string(e.Kind), Error: e.Error()}
+		return &session.Error{Code: "model." + string(e.Kind), Error: r.clean(e.Error())}
 	}
-	return &session.Error{Code: "AgentExecutionFailed", Error: fmt.Sprint(err)}
+	return &session.Error{Code: "AgentExecutionFailed", Error: r.clean(fmt.Sprint(err))}
 }

@@ -224,7 +224,7 @@ func (r *run) after(c session.CallState, o session.Outcome, text string) {
 	if c.Before != nil && c.Before.Child != "" {
 		r.abandon(r.st.Session(c.Before.Child))
 	}
-	r.emit(&session.ToolAfter{Call: c.ID, Tool: c.Name, Outcome: o, Parts: []message.Part{message.Text{Text: text}}})
+	r.emit(&session.ToolAfter{Call: c.ID, Tool: c.Name, Outcome: o, Parts: []message.Part{message.Text{Text: r.clean(text)}}})
 }
 
 // denial is what the model is told.

@@ -30,6 +30,9 @@ type Deps struct {
 	// the log. Both may be nil; posts are then noticed at the next commit.
 	Cancelled context.Context
 	Steered   func() int64
+	// Redact hides secrets in the texts that tools and providers give; nil:
+	// there are none.
+	Redact func(string) string
 	// Grants lists what may be done without being asked for, for a profile, as
 	// it is now; nil: nothing. AnswerTime is how long a person has to answer;
 	// 0: any time.

@@ -110,7 +110,7 @@ func (g *group) update(j *job, shown *time.Time, text string) {
 	}
 	*shown = now
 	g.tick()
-	g.emit(&session.ToolUpdate{Call: j.call.ID, Text: text})
+	g.emit(&session.ToolUpdate{Call: j.call.ID, Text: g.clean(text)})
 	g.log.flushSoon()
 }
 
@@ -133,5 +133,6 @@ func (r *run) logEnd(j *job, result tool.Result, err error, took time.Duration) 
 	if a.Parts == nil {
 		a.Parts = []message.Part{message.Text{Text: "(no output)"}}
 	}
+	a.Parts = r.cleanParts(a.Parts)
 	r.emit(a)
 }

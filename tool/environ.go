@@ -3,11 +3,9 @@ package tool
 import (
 	"slices"
 	"strings"
-)
 
-// minSecret is the length in bytes from which a secret is looked for in other
-// variables.
-const minSecret = 8
+	"github.com/rosterrun/roster/internal/secret"
+)
 
 // scrub returns the environment that commands get: without variables that make
 // bash run something of its own or take a line in another way, without the
@@ -19,10 +17,10 @@ func scrub(environ, secrets []string) []string {
 		name, value, ok := strings.Cut(kv, "=")
 		switch {
 		case slices.Contains(secrets, name):
-			if value = strings.TrimSpace(value); len(value) >= minSecret {
+			if value = strings.TrimSpace(value); len(value) >= secret.MinLength {
 				values = append(values, value)
 			}
-		case ok && name != "" && name != "PWD" && name != "ROSTER_TRUST" && !runsInBash(name) && !secretName(name):
+		case ok && name != "" && name != "PWD" && name != "ROSTER_TRUST" && !runsInBash(name) && !secret.Name(name):
 			kept = append(kept, kv)
 		}
 	}
@@ -37,22 +35,4 @@ func runsInBash(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "BASH_FUNC_")
-}
-
-// secretName looks for the words that secrets are called by: the long ones
-// anywhere, the short ones between underscores.
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, word := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "PRIVATE"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	for word := range strings.SplitSeq(name, "_") {
-		switch word {
-		case "KEY", "KEYS", "PASS", "PWD", "PAT", "PIN", "AUTH":
-			return name != "SSH_AUTH_SOCK"
-		}
-	}
-	return strings.HasSuffix(name, "KEY") || strings.HasSuffix(name, "PASS")
 }
