@@ -46,7 +46,7 @@ func TestTrace(t *testing.T) {
 		tr.ran(t, line)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 800 {
+	for range 400 {
 		choice := make([]byte, 1+random.IntN(8))
 		for i := range choice {
 			choice[i] = byte(random.IntN(256))
