@@ -1,5 +1,6 @@
 # What one does with this tree. It needs Go, git and bash; the tests also curl,
-# which runs the commands that the documentation shows.
+# which runs the commands that the documentation shows, and strace, which sees
+# what a program starts and reaches.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -29,7 +30,7 @@ run: build
 test: need unit race oracle fuzz
 
 need:
-	@scripts/need git curl zstd
+	@scripts/need git curl zstd strace
 	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
 
 # The server is killed 50 times here, and 25 times under the race detector.

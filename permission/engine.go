@@ -12,6 +12,7 @@ const (
 	ReasonDefault        = "no permission rule matches; the default decides"
 	ReasonHost           = "the host policy decides"
 	ReasonUntrusted      = "the workspace is not trusted, so the rule that allows this counts as ask: see roster trust"
+	ReasonUntrustedAlone = ReasonUntrusted + "; nobody is there to answer"
 	ReasonHeadless       = "this would have to be asked for, and nobody is there to answer"
 	ReasonNoQuery        = "the call does not say what it needs"
 	ReasonAddress        = "the address is no plain http or https URL: it needs a host in ASCII, and no user name or password"
@@ -222,6 +223,7 @@ func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 	if host.effect < v.effect {
 		v = host
 	}
+	untrusted := v.step == StepTrust
 	switch {
 	case v.effect != Ask:
 	case e.mode == ModeDontAsk && e.does(byMode):
@@ -229,7 +231,11 @@ func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 	case e.headless && e.does(byHeadless):
 		v.effect, v.step = Deny, StepHeadless
 	}
-	return Decision{Effect: v.effect, Rule: v.rule, Step: v.step, Reason: e.reason(v.step), Grantable: grantable && v.effect == Ask}
+	d := Decision{Effect: v.effect, Rule: v.rule, Step: v.step, Reason: e.reason(v.step), Grantable: grantable && v.effect == Ask}
+	if untrusted && v.step == StepHeadless {
+		d.Reason = ReasonUntrustedAlone
+	}
+	return d
 }
 
 // answered looks a question up among the answers that hold.

@@ -37,6 +37,13 @@ func TestUntrusted(t *testing.T) {
 			if d := e.Decide(Query{Tool: c.tool, Subject: c.subject}); d.Effect != c.want || d.Reason != c.reason {
 				t.Errorf("%s, %s; want %s, %s", d.Effect, d.Reason, c.want, c.reason)
 			}
+			alone, err := Compile(Layers{Rules: rules, Default: Deny, Headless: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := alone.Decide(Query{Tool: c.tool, Subject: c.subject}); c.reason == ReasonUntrusted && (d.Effect != Deny || d.Reason != ReasonUntrustedAlone) {
+				t.Errorf("headless: %s, %s", d.Effect, d.Reason)
+			}
 		})
 	}
 }

@@ -31,6 +31,7 @@ type provider struct {
 	mu     sync.Mutex
 	count  int
 	bodies []string
+	heads  []http.Header
 }
 
 const toolCommand = "echo ran >> effects.log"
@@ -47,6 +48,13 @@ func (p *provider) requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.bodies...)
+}
+
+// headers returns those of the requests so far.
+func (p *provider) headers() []http.Header {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]http.Header(nil), p.heads...)
 }
 
 type chatRequest struct {
@@ -68,6 +76,7 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	p.count++
 	n := p.count
 	p.bodies = append(p.bodies, string(body))
+	p.heads = append(p.heads, r.Header.Clone())
 	p.mu.Unlock()
 	p.arrived <- n
 	p.answer(w, r, q, n)

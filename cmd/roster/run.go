@@ -87,7 +87,7 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		Headless: true,
 		OnDeny:   f.onDeny,
 	}
-	if err = c.askTrust(ctx, app, ask, !ask.Headless && c.canAsk(args[1:])); err == nil {
+	if err = c.askTrust(ctx, app, ask, !f.nonInteractive && c.canAsk(args[1:])); err == nil {
 		err = c.ask(ctx, app, f, ask)
 	}
 	return c.close(app, err)
