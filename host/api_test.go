@@ -105,6 +105,15 @@ func TestAProfileThatDoesNotLoadSaysWhy(t *testing.T) {
 	}
 }
 
+func TestSecretsAreNotShown(t *testing.T) {
+	s := newSite(t)
+	s.write("agent.toml", "[agent.profile]\nname = \"secretive\"\nsystem_prompt = \"x\"\n[provider]\nmodel = \"m\"\nprovider = \"openai\"\nbase_url = \"https://me:hunter2@example.org/v1\"\n[provider.headers]\nAuthorization = \"Bearer hunter2\"\nX-Api-Key = \"hunter2\"\n")
+	a := s.get("/profiles/secretive?verbose")
+	if a.status != 200 || strings.Contains(a.body, "hunter2") || !strings.Contains(a.body, "@example.org/v1") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 const noSession = "01890000-0000-7000-8000-000000000000"
 
 func TestErrors(t *testing.T) {

@@ -55,7 +55,7 @@ type Profile struct {
 	// SystemPrompt is the prompt: the key's text or, without the key, the body.
 	SystemPrompt   string               `json:"system_prompt"`
 	SubagentPrompt string               `json:"subagent_prompt,omitempty"`
-	Extra          map[string]string    `json:"extra,omitempty"` // keys that are kept and not acted on, as YAML
+	Extra          map[string]string    `json:"extra,omitempty"` // keys that are kept and not acted on, as YAML without its secrets
 	Dialect        string               `json:"dialect"`
 	Source         Source               `json:"source"`
 	Revision       string               `json:"revision"`
@@ -134,7 +134,7 @@ func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
 		if v.Extra == nil {
 			v.Extra = map[string]string{}
 		}
-		v.Extra[e.Key] = string(e.YAML)
+		v.Extra[e.Key] = profile.MaskExtra(e)
 	}
 	return v
 }
