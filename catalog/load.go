@@ -117,6 +117,7 @@ func parse(src Source, f found, data []byte, beside map[string][]byte, opts dial
 	}
 	r.dialect, r.status = d.Name, Loaded
 	r.profiles, r.diags = d.Decode(in)
+	r.diags = profile.Capped(r.diags)
 	if profile.Refused(r.diags) {
 		r.status = Refused
 	}

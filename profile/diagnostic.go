@@ -41,3 +41,30 @@ func (d *Diagnostic) Error() string {
 	}
 	return s
 }
+
+// maxAlike is how many diagnostics of one code a file is given.
+const maxAlike = 100
+
+// Capped keeps the first diagnostics of each code, and counts the others in one
+// more. It changes ds.
+func Capped(ds []Diagnostic) []Diagnostic {
+	if len(ds) <= maxAlike {
+		return ds
+	}
+	count := map[string]int{}
+	for i := range ds {
+		count[ds[i].Code]++
+	}
+	seen := map[string]int{}
+	out := ds[:0]
+	for _, d := range ds {
+		switch seen[d.Code]++; n := count[d.Code]; {
+		case seen[d.Code] == maxAlike && n > maxAlike:
+			d.Message, d.Hint = fmt.Sprintf("and %d more like those before, from here on", n-maxAlike+1), ""
+		case seen[d.Code] > maxAlike:
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}

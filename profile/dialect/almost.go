@@ -16,10 +16,15 @@ import (
 // almost is; empty: none. A key in another case, in the plural or with a slip
 // would otherwise leave a profile free that was meant to be restricted.
 func almostGuard(written string) string {
-	bare := func(key string) string {
-		return strings.TrimSuffix(strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key)), "s")
+	written = strings.TrimPrefix(written, "+")
+	if written == "" || len(written) > 30 || !strings.ContainsRune("tTpPdDaA", rune(written[0])) {
+		return "" // quickly, for there may be thousands
 	}
-	word := bare(strings.TrimPrefix(written, "+"))
+	bare := func(key string) string {
+		key = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(key), "-", ""), "_", "")
+		return strings.TrimSuffix(key, "s")
+	}
+	word := bare(written)
 	for _, key := range []string{"tools", "permission", "default-permission", "permission-mode", "allowed-tools", "disallowed-tools"} {
 		want := bare(key)
 		slips := 2

@@ -141,13 +141,13 @@ func placeOf(v reflect.Value, p *profile.Profile) source.Origin {
 // format adds on its own when it is read is no change of what the profile said.
 func changedExtras(want, got *profile.Profile) []setKey {
 	var out []setKey
-	missing := func(all []profile.Extra, x profile.Extra) bool {
-		return !slices.ContainsFunc(all, func(y profile.Extra) bool {
-			return x.Key == y.Key && x.Known == y.Known && sameYAML(x.YAML, y.YAML)
-		})
+	byKey := make(map[string][]profile.Extra, len(got.Extra)) // there may be thousands
+	for _, x := range got.Extra {
+		byKey[x.Key] = append(byKey[x.Key], x)
 	}
 	for _, x := range want.Extra {
-		if missing(got.Extra, x) {
+		same := func(y profile.Extra) bool { return x.Known == y.Known && sameYAML(x.YAML, y.YAML) }
+		if !slices.ContainsFunc(byKey[x.Key], same) {
 			out = append(out, setKey{x.Key, x.At})
 		}
 	}

@@ -41,8 +41,13 @@ func Encode(d Dialect, p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	if len(back) != 1 {
 		return nil, append(ds, profile.Diagnose(profile.CodeMiswritten, at, "", fmt.Sprintf("what was written holds %d profiles", len(back)), ""))
 	}
-	for _, c := range changes(p, back[0]) {
-		if !named(ds, c.key) {
+	changed := changes(p, back[0])
+	if len(changed) == 0 {
+		return parts, ds
+	}
+	told := named(ds)
+	for _, c := range changed {
+		if !told[c.key] {
 			ds = append(ds, profile.Diagnose(profile.CodeLost, c.at, c.key, fmt.Sprintf("the %s dialect cannot hold %s as it is: it reads back as something else", d.Name, c.key), ""))
 		}
 	}
@@ -64,12 +69,16 @@ func writtenFile(parts []Part) *File {
 	return f
 }
 
-// named says whether a diagnostic is about a key, or about a key inside it.
-func named(ds []profile.Diagnostic, key string) bool {
+// named gives the keys that diagnostics are about, and those that hold them.
+func named(ds []profile.Diagnostic) map[string]bool {
+	keys := make(map[string]bool, len(ds))
 	for _, d := range ds {
-		if d.Key == key || strings.HasPrefix(d.Key, key+".") {
-			return true
+		for key := d.Key; !keys[key]; {
+			keys[key] = true
+			if dot := strings.LastIndexByte(key, '.'); dot >= 0 {
+				key = key[:dot]
+			}
 		}
 	}
-	return false
+	return keys
 }

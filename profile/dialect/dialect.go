@@ -142,6 +142,7 @@ func Decode(file string, data []byte) (*profile.Profile, []profile.Diagnostic) {
 		d = roster()
 	}
 	ps, ds := d.Decode(f)
+	ds = profile.Capped(ds)
 	if profile.Refused(ds) || len(ps) == 0 {
 		return nil, ds
 	}

@@ -53,11 +53,12 @@ type treeEncoder struct {
 	dialect string
 	root    *yaml.Node
 	wrote   map[string]bool
+	places  map[*yaml.Node]map[string]int // of the keys of tables
 	lost    []profile.Diagnostic
 }
 
 func newTreeEncoder(p *profile.Profile, dialect string) *treeEncoder {
-	return &treeEncoder{p: p, dialect: dialect, root: mapping(), wrote: map[string]bool{}}
+	return &treeEncoder{p: p, dialect: dialect, root: mapping(), wrote: map[string]bool{}, places: map[*yaml.Node]map[string]int{}}
 }
 
 func (e *treeEncoder) lose(key string, at source.Origin, hint string) {
@@ -79,7 +80,25 @@ func (e *treeEncoder) put(key string, value *yaml.Node, path ...string) {
 		}
 		table = next
 	}
-	setChild(table, path[len(path)-1], value)
+	e.set(table, path[len(path)-1], value)
+}
+
+// set is setChild for a table that may have thousands of keys.
+func (e *treeEncoder) set(table *yaml.Node, key string, value *yaml.Node) {
+	places := e.places[table]
+	if places == nil || 2*len(places) != len(table.Content) { // it is new, or has more keys by now
+		places = make(map[string]int, len(table.Content)/2+1)
+		for i := 0; i+1 < len(table.Content); i += 2 {
+			places[table.Content[i].Value] = i
+		}
+		e.places[table] = places
+	}
+	if i, ok := places[key]; ok {
+		table.Content[i+1] = value
+		return
+	}
+	places[key] = len(table.Content)
+	table.Content = append(table.Content, str(key), value)
 }
 
 func child(m *yaml.Node, key string) (*yaml.Node, bool) {

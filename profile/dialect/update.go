@@ -214,7 +214,7 @@ func (u *updater) markdown(coarse bool) ([]Part, bool) {
 		}
 		before, _ := topBlock(was, splitLines(u.oldParts[0].Data))
 		after, _ := topBlock(is, splitLines(u.newParts[0].Data))
-		u.synonyms(&file, before, after)
+		u.synonyms(&file, &before, &after)
 		text.merge(file, before, after)
 	}
 	data := text.apply()
@@ -231,14 +231,15 @@ const maxSynonyms = 200
 // synonyms finds the keys of the file that the dialect reads and would write
 // under another name, such as max_steps for steps: for each key that changes
 // and is not in the file, the field without which it is another.
-func (u *updater) synonyms(file *block, before, after block) {
+func (u *updater) synonyms(file, before, after *block) {
 	for key := range before.changed(after) {
 		if file.find(key) >= 0 || before.find(key) < 0 {
 			continue
 		}
 		for i := range file.entries[:min(len(file.entries), maxSynonyms)] {
-			if before.find(file.entries[i].key) < 0 && u.feeds(*file, i, key, before) {
+			if before.find(file.entries[i].key) < 0 && u.feeds(file, i, key, before) {
 				file.entries[i].key, file.entries[i].renamed = key, true
+				file.places = nil
 				break
 			}
 		}
@@ -246,7 +247,7 @@ func (u *updater) synonyms(file *block, before, after block) {
 }
 
 // feeds says whether a key is written in another way without an entry.
-func (u *updater) feeds(file block, i int, key string, before block) bool {
+func (u *updater) feeds(file *block, i int, key string, before *block) bool {
 	f := *u.file
 	f.doc, f.root = nil, nil
 	from, to := file.span(i)

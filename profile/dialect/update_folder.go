@@ -61,6 +61,7 @@ type jsonObject struct {
 	text    []byte
 	open    int // behind its brace
 	members []jsonMember
+	places  map[string]int // of the members
 }
 
 type jsonMember struct {
@@ -69,7 +70,7 @@ type jsonMember struct {
 }
 
 func topJSON(text []byte) (jsonObject, bool) {
-	o := jsonObject{text: text}
+	o := jsonObject{text: text, places: map[string]int{}}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return o, false
@@ -90,6 +91,9 @@ func topJSON(text []byte) (jsonObject, bool) {
 		m.to = int(dec.InputOffset())
 		m.from = m.to - len(value)
 		at = m.to
+		if _, twice := o.places[key]; !twice {
+			o.places[key] = len(o.members)
+		}
 		o.members = append(o.members, m)
 	}
 	_, err := dec.Token()
@@ -97,7 +101,10 @@ func topJSON(text []byte) (jsonObject, bool) {
 }
 
 func (o *jsonObject) find(key string) int {
-	return slices.IndexFunc(o.members, func(m jsonMember) bool { return m.key == key })
+	if i, ok := o.places[key]; ok {
+		return i
+	}
+	return -1
 }
 
 func (o *jsonObject) value(i int) []byte { return o.text[o.members[i].from:o.members[i].to] }

@@ -17,6 +17,7 @@ type block struct {
 	entries  []blockEntry
 	indent   int
 	from, to int
+	places   map[string]int // of the entries, once one was looked for
 }
 
 type blockEntry struct {
@@ -56,7 +57,16 @@ func (b *block) ordered() bool {
 }
 
 func (b *block) find(key string) int {
-	return slices.IndexFunc(b.entries, func(e blockEntry) bool { return e.key == key })
+	if b.places == nil {
+		b.places = make(map[string]int, len(b.entries))
+		for i, e := range slices.Backward(b.entries) {
+			b.places[e.key] = i
+		}
+	}
+	if i, ok := b.places[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // whole gives the lines from an entry to the next.
@@ -89,7 +99,7 @@ func (b *block) text(i int) []byte {
 }
 
 // same says whether a key is written alike in both.
-func (b *block) same(key string, other block) bool {
+func (b *block) same(key string, other *block) bool {
 	i, j := b.find(key), other.find(key)
 	if i < 0 || j < 0 {
 		return i == j
@@ -99,7 +109,7 @@ func (b *block) same(key string, other block) bool {
 
 // changed ranges over the keys that are written differently in the other block,
 // or in one of them only: those of b in their order, then the others.
-func (b *block) changed(other block) func(func(string) bool) {
+func (b *block) changed(other *block) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, e := range b.entries {
 			if !b.same(e.key, other) && !yield(e.key) {
@@ -169,7 +179,7 @@ func (e lineEdit) order(o lineEdit) int {
 // merge notes what must change in the file for what differs between two
 // writings of its keys.
 func (t *textEdit) merge(file, before, after block) {
-	for key := range before.changed(after) {
+	for key := range before.changed(&after) {
 		i, o, n := file.find(key), before.find(key), after.find(key)
 		switch {
 		case i < 0 && n >= 0:
