@@ -58,7 +58,9 @@ func Capped(ds []Diagnostic) []Diagnostic {
 	seen := map[string]int{}
 	out := ds[:0]
 	for _, d := range ds {
-		switch seen[d.Code]++; n := count[d.Code]; {
+		n := count[d.Code]
+		seen[d.Code]++
+		switch {
 		case seen[d.Code] == maxAlike && n > maxAlike:
 			d.Message, d.Hint = fmt.Sprintf("and %d more like those before, from here on", n-maxAlike+1), ""
 		case seen[d.Code] > maxAlike:
