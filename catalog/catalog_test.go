@@ -396,7 +396,7 @@ func TestAdd(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "profiles/a.md", text("permissions: x\n"), "profiles/b.md", broken, "profiles/x.png", "x",
+	put(t, dir, "profiles/a.md", text("moods: x\n"), "profiles/b.md", broken, "profiles/x.png", "x",
 		"agents/a.md", text(""), "README.md", "# x", "node_modules/.keep", "", "node_modules/agents/z.md", text(""), ".gitignore", "node_modules/\n")
 	t.Chdir(dir)
 	c := workspace(dir)

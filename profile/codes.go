@@ -165,7 +165,7 @@ var codes = [...]Code{
 	{CodeHistory, "", SeverityWarning, "A part of a profile's history cannot be read, such as a damaged git repository; the rest is listed."},
 	{CodeTwice, ProfileExists, SeverityError, "Two profiles of a conversion would be written to the same file; the later one is not written."},
 	{CodeAlmostGuard, SchemaValidation, SeverityError, "A key is almost one that decides what the agent may do, such as Tools or disallowed-tool. The profile would be free of what it restricts."},
-	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not."},
+	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not. If it cannot be read, all asks that no other rule decides."},
 	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
 }
 

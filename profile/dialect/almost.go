@@ -53,12 +53,13 @@ func (d *decoder) almost(f field, key string) {
 // counts, and what they allow does not. It is called after all rules were read.
 func (d *decoder) restrict(g grammar) {
 	for _, f := range d.almostRules {
+		says := "what it denies or asks for counts, what it allows does not"
 		rules, ok := d.restricting(g, f)
 		if !ok {
-			d.report(profile.CodeAlmostGuard, f.at, f.written, fmt.Sprintf("%s is not a known key, and what it says cannot be read as rules", f.written), `did you mean "permission"?`)
-			continue
+			says = "what it says cannot be read as rules, so that all asks that no other rule decides"
+			rules = []permission.Rule{{Tool: "*", Subject: "*", Effect: permission.Ask, At: f.at}}
 		}
-		d.report(profile.CodeAlmostRules, f.at, f.written, fmt.Sprintf("%s is not a known key: what it denies or asks for counts, what it allows does not", f.written), `did you mean "permission"?`)
+		d.report(profile.CodeAlmostRules, f.at, f.written, fmt.Sprintf("%s is not a known key: %s", f.written, says), `did you mean "permission"?`)
 		d.addRestricting(rules)
 	}
 }

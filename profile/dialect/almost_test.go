@@ -23,8 +23,8 @@ func TestKeysThatAlmostRestrict(t *testing.T) {
 		{"a default", "profiles/a.md", "default-permissions: deny", near + "default-permissions", ""},
 		{"a list to deny", ".claude/agents/a.md", "disallowed-tool: Bash", near + "disallowed-tool", ""},
 		{"a list of another dialect", ".opencode/agents/a.md", "allowed-tools: Read", near + "allowed-tools", ""},
-		{"rules that are none", "profiles/a.md", "permissions: read-only", near + "permissions", ""},
-		{"an effect that is none", "profiles/a.md", "permissions: {bash: never}", near + "permissions", ""},
+		{"rules that are none", "profiles/a.md", "permissions: read-only", "P183 4:1 permissions", "ask * *"},
+		{"an effect that is none", "profiles/a.md", "permissions: {bash: never}\npermission: {read: allow}", "P183 4:1 permissions", "ask * *, allow read *"},
 
 		{"one effect", "profiles/a.md", "permissions: deny", "P183 4:1 permissions", "deny * *"},
 		{"a map", ".opencode/agents/a.md", "permissions: {bash: {\"git *\": allow, \"rm *\": deny, \"*\": ask}}", "P183 4:1 permissions", "ask bash *, deny bash rm *"},
