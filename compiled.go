@@ -25,7 +25,7 @@ type compiled struct {
 
 type compiledKey struct {
 	profile, overrides string
-	headless           bool
+	allowAll, headless bool
 }
 
 // compilation is a blueprint with all that it was made of: the profile, which
@@ -58,7 +58,7 @@ func (a *App) compile(ctx context.Context, name string, over session.Overrides, 
 	if err != nil {
 		return nil, err
 	}
-	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), headless}
+	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.AllowAll, headless}
 	if b := from.compiled.get(key, p); b != nil {
 		return b, nil
 	}

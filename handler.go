@@ -32,6 +32,10 @@ func (a *App) Handler() *host.Host {
 		Rollback: func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error) {
 			return a.Catalog().Rollback(ctx, name, version, ifMatch)
 		},
+		Permit: func(ctx context.Context, name, tool, subject string) (view.Permit, error) {
+			p, _, err := a.Permit(ctx, name, session.Overrides{}, tool, subject)
+			return p, err
+		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})

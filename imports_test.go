@@ -70,7 +70,7 @@ var imports = map[string]string{
 	"internal/wire":          "internal/sse model",
 	"internal/wire/wiretest": "internal/wire message model",
 	"internal/view":          "message model permission profile session spec",
-	"internal/render":        "internal/view message profile session source",
+	"internal/render":        "internal/view message permission profile session source",
 	"internal/scaffold":      "",
 }
 

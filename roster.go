@@ -211,15 +211,20 @@ func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*sp
 	if s.err != nil {
 		return nil, nil, s.err
 	}
-	out, ds, err := resolve.Spec(resolve.Input{
-		Profile: p, Config: s.config, Models: s.models, Trust: s.view, Overrides: over.Set, Flags: over.Flags, LookupEnv: a.lookupEnv,
-		Strategies: a.opts.PromptStrategies,
-		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
-	})
+	out, ds, err := resolve.Spec(a.input(s, p, over))
 	if err == nil {
 		a.redactPrompt(out)
 	}
 	return out, ds, err
+}
+
+func (a *App) input(s *setup, p *profile.Profile, over session.Overrides) resolve.Input {
+	return resolve.Input{
+		Profile: p, Config: s.config, Models: s.models, Trust: s.view,
+		Overrides: over.Set, Flags: over.Flags, AllowAll: over.AllowAll, LookupEnv: a.lookupEnv,
+		Strategies: a.opts.PromptStrategies,
+		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
+	}
 }
 
 func (a *App) lookupEnv(name string) (string, bool) {

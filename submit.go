@@ -41,7 +41,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 		}
 		ask.Profile = sum.Profile
 	}
-	over := session.Overrides{Set: ask.Set, Flags: ask.Flags}
+	over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll}
 	b, err := a.compile(ctx, ask.Profile, over, ask.Headless)
 	if err != nil {
 		return Submitted{}, err

@@ -20,17 +20,24 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 		}
 		helper = []string{self, "__exec"}
 	}
-	env := tool.Env{
-		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home), Exec: helper,
-		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Ledger: a.ledger,
-	}
-	if a.opts.State == "" {
-		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too
-	}
+	env := a.env(s)
+	env.Exec = helper
 	a.mu.Lock()
 	if a.local != nil {
 		env.Hold = a.local.Hold()
 	}
 	a.mu.Unlock()
 	return tool.Builtins(env)
+}
+
+// env is what the tools of a spec work in. Commands need more.
+func (a *App) env(s *spec.Spec) tool.Env {
+	env := tool.Env{
+		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home),
+		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Ledger: a.ledger,
+	}
+	if a.opts.State == "" {
+		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too
+	}
+	return env
 }

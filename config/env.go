@@ -16,7 +16,7 @@ func Scalars() []string {
 	return []string{
 		"store", "store-sync", "dispatch", "server.addr", "catalog.keep-last-good",
 		"defaults.provider", "defaults.model", "defaults.temperature", "defaults.top-p", "defaults.max-tokens",
-		"defaults.cache", "defaults.tool-execution", "defaults.default-permission",
+		"defaults.cache", "defaults.tool-execution", "defaults.default-permission", "defaults.permission-mode",
 		"defaults.limits.turns", "defaults.limits.tokens", "defaults.limits.duration", "defaults.limits.cost",
 		"policy.limits.turns", "policy.limits.tokens", "policy.limits.duration", "policy.limits.cost",
 	}

@@ -40,11 +40,9 @@ type offered struct {
 // `ask`. Tools that the spec does not name, or whose rules deny all, are not
 // offered to the model. fallbacks are the models of s.Fallbacks.
 func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fallbacks ...model.Model) (*Blueprint, error) {
-	permit, err := permission.Compile(permission.Layers{
-		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Headless: headless, Profile: s.Name,
-	})
+	permit, err := s.Permit(headless)
 	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
+		return nil, err
 	}
 	b := &Blueprint{Spec: s, Model: m, Permit: permit, tools: map[string]offered{}}
 	if b.models, err = newChain(s, m, fallbacks); err != nil {

@@ -41,6 +41,8 @@ type Deps struct {
 	Rollback func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error)
 	// Check says what the catalog would make of a file.
 	Check func(ctx context.Context, path, text string) (view.Checked, error)
+	// Permit says what would become of a call of a tool by a profile.
+	Permit func(ctx context.Context, name, tool, subject string) (view.Permit, error)
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
@@ -89,6 +91,8 @@ type Ask struct {
 	// Set overrides profile keys, as values in text; Flags does so over it, and
 	// may name files outside of the workspace: it is what a user says himself.
 	Set, Flags map[string]string
+	// AllowAll lets the permission mode bypass have its effect.
+	AllowAll bool
 	// Shared lets any worker of the workspace run it, and take it up after a
 	// crash; without it only the process that was asked, and App.Resume.
 	Shared bool
@@ -180,6 +184,7 @@ func (h *Host) routes() {
 	read("/profiles/{name}", h.handle(h.getProfile))
 	read("/profiles/{name}/history", h.handle(h.profileHistory))
 	read("/profiles/{name}/prompt", h.handle(h.profilePrompt))
+	read("/profiles/{name}/permit", h.handle(h.profilePermit))
 	m.Post("/profiles", h.handle(h.createNamed))
 	m.Post("/profiles/-/check", h.handle(h.check))
 	m.Post("/profiles/{name}", h.handle(h.createProfile))

@@ -114,6 +114,26 @@ func (h *Host) profilePrompt(w *response, r *http.Request) error {
 	return writeTagged(w, r, p)
 }
 
+// profilePermit judges the call that the query describes: ?tool=&subject=.
+func (h *Host) profilePermit(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	if q.Get("tool") == "" {
+		return missing("tool", "name the tool of the call, and with subject what it is used on")
+	}
+	p, err := h.deps.Permit(r.Context(), name, q.Get("tool"), q.Get("subject"))
+	if errors.Is(err, profile.ProfileNotFound) {
+		return profileNotFound(name)
+	}
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, p)
+}
+
 // profileName is the name in the path of a request. What is no name is that of
 // no profile.
 func profileName(r *http.Request) (string, error) {

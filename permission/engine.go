@@ -16,6 +16,7 @@ const (
 	ReasonHeadless       = "this would have to be asked for, and nobody is there to answer"
 	ReasonNoQuery        = "the call does not say what it needs"
 	ReasonAddress        = "the address is no plain http or https URL: it needs a host in ASCII, and no user name or password"
+	ReasonState          = "the path is in roster's own state directory, which no tool may use"
 	ReasonPlan           = "in permission mode plan, only reading is possible"
 	ReasonEdits          = "in permission mode accept-edits, files of the workspace may be written"
 	ReasonDontAsk        = "this would have to be asked for, and in permission mode dont-ask nobody is asked"
@@ -215,8 +216,7 @@ func (e *Engine) cap(t *target) verdict {
 // answered, the host's policy, and that nobody may be there to answer. unknown
 // says that parts of the query are not known.
 func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
-	// What is shown and granted is the line, not where it runs.
-	grantable := v.effect == Ask && !unknown && host.effect > Ask && q.Dir == ""
+	grantable := v.effect == Ask && !unknown && host.effect > Ask
 	if v.effect == Ask {
 		v = e.answered(q, v, unknown)
 	}

@@ -88,6 +88,8 @@ const (
 	CodeAlmostRules = "P183"
 
 	CodeExecuting = "P185"
+
+	CodeBypass = "P191"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -167,6 +169,7 @@ var codes = [...]Code{
 	{CodeAlmostGuard, SchemaValidation, SeverityError, "A key is almost one that decides what the agent may do, such as Tools or disallowed-tool. The profile would be free of what it restricts."},
 	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not. If it cannot be read, all asks that no other rule decides."},
 	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
+	{CodeBypass, "", SeverityWarning, "The permission mode bypass has no effect without --dangerously-allow-all: what would be asked for is asked for."},
 }
 
 // Codes lists every code in order.

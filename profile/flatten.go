@@ -63,6 +63,7 @@ func (p *Profile) take(s *Profile) {
 	p.ToolSettings = mergeSettings(p.ToolSettings, s.ToolSettings)
 	p.Permission = slices.Concat(p.Permission, s.Permission)
 	over(&p.DefaultPermission, s.DefaultPermission)
+	over(&p.PermissionMode, s.PermissionMode)
 	p.takeRunning(s)
 	if tools := s.SubagentTools; tools.Set {
 		if s.SubagentToolsAdd {

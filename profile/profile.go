@@ -55,6 +55,7 @@ type Profile struct {
 	ToolSettings      []Setting
 	Permission        []permission.Rule // in written order
 	DefaultPermission Value[permission.Effect]
+	PermissionMode    Value[string] // default, plan, accept-edits, dont-ask or bypass
 	Limits            Limits
 	Retry             Retry
 	ToolExecution     Value[ToolExecution]

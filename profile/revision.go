@@ -159,6 +159,9 @@ func (p *Profile) writeTools(c *canonical) {
 	if p.DefaultPermission.Set {
 		c.number("default-permission", uint64(p.DefaultPermission.V))
 	}
+	if p.PermissionMode.Set {
+		c.text("permission-mode", p.PermissionMode.V)
+	}
 	if p.ToolExecution.Set {
 		c.text("tool-execution", p.ToolExecution.V.Strategy)
 		c.number("", uint64(p.ToolExecution.V.Size))

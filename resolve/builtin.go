@@ -27,6 +27,7 @@ func builtin() *profile.Profile {
 		Tools:             given(profile.Tools{All: true}),
 		Permission:        permission.Builtin(),
 		DefaultPermission: given(permission.Ask),
+		PermissionMode:    given(permission.ModeDefault.String()),
 		Limits: profile.Limits{
 			Turns: given(DefaultTurns), Tokens: given(int64(DefaultTokens)),
 			Duration: given(DefaultDuration), Cost: given(0.0),

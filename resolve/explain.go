@@ -82,6 +82,7 @@ func values() []value {
 		{"permission", func(s *spec.Spec) any { return rulesOf(s.Rules) }},
 		{"policy.permission", func(s *spec.Spec) any { return rulesOf(s.HostRules) }},
 		{"default-permission", func(s *spec.Spec) any { return s.DefaultPermission }},
+		{"permission-mode", func(s *spec.Spec) any { return s.PermissionMode }},
 		{"limits.turns", func(s *spec.Spec) any { return optional(notZero(s.Limits.Turns)) }},
 		{"limits.tokens", func(s *spec.Spec) any { return optional(notZero(s.Limits.Tokens)) }},
 		{"limits.duration", func(s *spec.Spec) any { return duration(s.Limits.Duration) }},

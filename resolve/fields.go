@@ -123,6 +123,7 @@ func (r *resolver) rules() {
 	}
 	r.set("policy.permission", host)
 	r.defaultPermission()
+	r.mode()
 	r.cautious()
 }
 

@@ -45,6 +45,11 @@ type Input struct {
 	LookupEnv func(string) (string, bool)
 	// Strategies are prompt strategies by name that are written in Go.
 	Strategies map[string]prompt.Strategy
+	// AllowAll lets the permission mode bypass have its effect.
+	AllowAll bool
+	// RulesOnly leaves out all but what decides on permissions: no model is
+	// looked up, and no file read.
+	RulesOnly bool
 	// Platform is told to the model; empty: this one's.
 	Platform string
 }
@@ -98,7 +103,11 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	for _, step := range []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.limits, r.running} {
+	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.limits, r.running}
+	if in.RulesOnly {
+		steps = []func(){r.identity, r.workspace, r.tools, r.rules}
+	}
+	for _, step := range steps {
 		if step(); r.err != nil {
 			return nil, nil, r.err
 		}

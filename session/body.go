@@ -33,6 +33,8 @@ type Prompt struct {
 type Overrides struct {
 	Set   map[string]string `json:"set,omitempty"`
 	Flags map[string]string `json:"flags,omitempty"`
+	// AllowAll lets the permission mode bypass have its effect.
+	AllowAll bool `json:"allow_all,omitempty"`
 }
 
 // Steer is a message for the loop that runs: delivered after the tool calls

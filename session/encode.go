@@ -129,6 +129,7 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	if len(b.Flags) > 0 {
 		o.value("flags", b.Flags)
 	}
+	o.flag("allow_all", b.AllowAll)
 	o.flag("shared", b.Shared)
 	o.str("user", b.User)
 	o.flag("headless", b.Headless)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/rosterrun/roster/permission"
@@ -42,6 +43,7 @@ type Spec struct {
 	Rules             []permission.Rule `json:"rules"`
 	HostRules         []permission.Rule `json:"host_rules,omitempty"`
 	DefaultPermission permission.Effect `json:"default_permission"`
+	PermissionMode    permission.Mode   `json:"permission_mode,omitempty"`
 
 	Limits        Limits        `json:"limits"`
 	Retry         Retry         `json:"retry"`
@@ -168,6 +170,19 @@ type Trace struct {
 	// Written is the value with its variables not filled in, if it has some:
 	// what they hold is not shown.
 	Written string `json:"written,omitempty"`
+}
+
+// Permit compiles what the profile may do. headless says that nobody can answer
+// an ask.
+func (s *Spec) Permit(headless bool) (*permission.Engine, error) {
+	e, err := permission.Compile(permission.Layers{
+		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Mode: s.PermissionMode,
+		Headless: headless, Profile: s.Name, Workspace: s.Workspace,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
+	}
+	return e, nil
 }
 
 // Encode returns the canonical JSON of the spec, without origins, as it is kept

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -25,6 +26,8 @@ type runFlags struct {
 	maxTurns       int
 	maxCost        float64
 	nonInteractive bool
+	mode           string
+	allowAll       bool
 	onDeny         string
 	record, replay string
 }
@@ -60,6 +63,8 @@ one ends the program at once.`,
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "end the run after `N` model calls")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "end the run when it has cost `USD`")
 	fs.BoolVar(&f.nonInteractive, "non-interactive", false, "nobody answers questions: what would be asked is denied")
+	modeFlag(cmd, &f)
+	fs.BoolVar(&f.allowAll, "dangerously-allow-all", false, "let the permission mode bypass run everything unasked that is not denied")
 	fs.StringVar(&f.onDeny, "on-deny", "", "\"stop\" ends the run at the first denied tool call, with exit code 3")
 	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
 	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
@@ -85,6 +90,7 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		Parts:    []message.Part{message.Text{Text: prompt}},
 		Flags:    set,
 		Headless: true,
+		AllowAll: f.allowAll,
 		OnDeny:   f.onDeny,
 	}
 	if err = c.askTrust(ctx, app, ask, !f.nonInteractive && c.canAsk(args[1:])); err == nil {
@@ -137,6 +143,10 @@ func (c *cli) prompt(args []string) (string, error) {
 	return text, nil
 }
 
+func modeFlag(cmd *cobra.Command, f *runFlags) {
+	cmd.Flags().StringVar(&f.mode, "mode", "", "the permission `MODE`: default, plan, accept-edits, dont-ask or bypass")
+}
+
 // overrides are the flags as profile keys.
 func (f *runFlags) overrides() (map[string]string, error) {
 	set := map[string]string{}
@@ -146,6 +156,16 @@ func (f *runFlags) overrides() (map[string]string, error) {
 			return nil, usagef("--set %s: write KEY=VALUE, such as temperature=0.2", kv)
 		}
 		set[key] = value
+	}
+	if f.mode != "" {
+		mode, err := permission.ParseMode(f.mode)
+		if err != nil {
+			return nil, usagef("--mode: %v", err)
+		}
+		if mode == permission.ModeBypass && !f.allowAll {
+			return nil, usagef("--mode bypass runs everything unasked that is not denied: say so with --dangerously-allow-all")
+		}
+		set["permission-mode"] = f.mode
 	}
 	if f.onDeny != "" && f.onDeny != "stop" {
 		return nil, usagef("--on-deny %s: the only value is stop", f.onDeny)

@@ -20,6 +20,7 @@ const (
 	dim    = "2"
 	bold   = "1"
 	red    = "31"
+	green  = "32"
 	yellow = "33"
 	cyan   = "36"
 )

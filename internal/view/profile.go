@@ -50,6 +50,7 @@ type Profile struct {
 	ToolSettings      map[string]json.RawMessage `json:"tool_settings,omitempty"`
 	Permission        []permission.Rule          `json:"permission,omitempty"`
 	DefaultPermission string                     `json:"default_permission,omitempty"`
+	PermissionMode    string                     `json:"permission_mode,omitempty"`
 	Limits            map[string]any             `json:"limits,omitempty"`
 	Workspace         string                     `json:"workspace,omitempty"`
 	// SystemPrompt is the prompt: the key's text or, without the key, the body.
@@ -124,6 +125,7 @@ func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
 	if p.DefaultPermission.Set {
 		v.DefaultPermission = p.DefaultPermission.V.String()
 	}
+	v.PermissionMode = p.PermissionMode.V
 	for _, s := range p.ToolSettings {
 		if v.ToolSettings == nil {
 			v.ToolSettings = map[string]json.RawMessage{}

@@ -75,15 +75,15 @@ func claudeModes() map[string]string {
 	}
 }
 
-// claudeMode keeps the permission mode in our words. What has no word among
-// ours is kept as it is.
+// claudeMode reads the permission mode. What has no word among ours is kept as
+// it is.
 func (d *decoder) claudeMode(f field) {
-	d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
 	n := deref(f.node)
 	if ours, ok := claudeModes()[n.Value]; ok && n.Kind == yaml.ScalarNode {
-		d.p.Extra = append(d.p.Extra, profile.Extra{Key: "permission-mode", YAML: []byte(" " + ours), Known: true, At: f.at})
+		d.p.PermissionMode = set(ours, f)
 		return
 	}
+	d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
 	d.keepAs(f, f.key, true)
 }
 
@@ -176,6 +176,12 @@ func encodeClaude(p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	e.tools()
 	e.disallowed()
 	e.turns("maxTurns")
+	for theirs, ours := range claudeModes() {
+		if m := e.p.PermissionMode; m.Set && m.V == ours {
+			e.node("permissionMode", str(theirs))
+			e.wrote["permission-mode"] = true
+		}
+	}
 	if t := p.Thinking; t.Set && slices.Contains([]string{"low", "medium", "high"}, t.V) {
 		e.node("effort", str(t.V))
 		e.wrote["thinking"] = true
@@ -196,14 +202,6 @@ func (e *encoder) claudeExtra(x profile.Extra) bool {
 		e.raw("skills", x.YAML)
 	case "mcp-servers":
 		e.raw("mcpServers", x.YAML)
-	case "permission-mode":
-		for theirs, ours := range claudeModes() {
-			if strings.TrimSpace(string(x.YAML)) == ours {
-				e.raw("permissionMode", []byte(" "+theirs))
-				return true
-			}
-		}
-		return false
 	default:
 		return false
 	}

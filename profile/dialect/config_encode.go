@@ -254,6 +254,9 @@ func (e *configEncoder) permission() {
 	if e.p.DefaultPermission.Set {
 		e.native("default-permission", str(e.p.DefaultPermission.V.String()))
 	}
+	if e.p.PermissionMode.Set {
+		e.native("permission-mode", str(e.p.PermissionMode.V))
+	}
 }
 
 // limits writes those that are numbers; none, and a time that is no whole

@@ -78,7 +78,7 @@ func TestDiagnostics(t *testing.T) {
 		{"a list where text is expected", "profiles/a.md", "---\nname: a\ndescription: [x, y]\n---\nb", "P115 3:14 description"},
 		{"unknown key", "profiles/a.md", native("moods: x"), "P112 4:1 moods"},
 		{"known key that does nothing yet", "profiles/a.md", native("habits: {planning: true}"), "P113 4:1 habits"},
-		{"guard that does nothing yet", "profiles/a.md", native("permission-mode: plan"), "P114 4:1 permission-mode"},
+		{"guard that does nothing yet", "profiles/a.md", native("sandbox: landlock"), "P114 4:1 sandbox"},
 		{"unknown tool", "profiles/a.md", native("tools: [read, reed]"), "P116 4:15 tools"},
 		{"unknown tools of one list", "profiles/a.md", native("tools: [reed, read, x, y, x]"), "P116 4:9 tools"},
 		{"name is a slug", "profiles/a.md", "---\nname: A & B\ndescription: d\n---\nb", "P118 2:7 name"},

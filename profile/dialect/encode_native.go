@@ -44,6 +44,7 @@ func setKeys(p *profile.Profile) []setKey {
 		add(true, "permission", p.Permission[0].At)
 	}
 	add(p.DefaultPermission.Set, "default-permission", p.DefaultPermission.At)
+	add(p.PermissionMode.Set, "permission-mode", p.PermissionMode.At)
 	add(p.Limits.Turns.Set, "limits.turns", p.Limits.Turns.At)
 	add(p.Limits.Tokens.Set, "limits.tokens", p.Limits.Tokens.At)
 	add(p.Limits.Duration.Set, "limits.duration", p.Limits.Duration.At)
@@ -79,6 +80,7 @@ func (e *encoder) all() {
 	if p.DefaultPermission.Set {
 		e.node("default-permission", str(p.DefaultPermission.V.String()))
 	}
+	e.text("permission-mode", p.PermissionMode)
 	e.limits()
 	e.retry()
 	e.toolExecution()

@@ -130,7 +130,7 @@ prompt
 	if profile.Refused(ds) {
 		t.Fatal(ds)
 	}
-	want := "P114 7:1 permissionMode\nP113 10:1 skills\nP113 11:1 mcpServers\nP114 13:1 hooks\nP113 15:1 memory\nP113 16:1 color\nP113 17:1 background\nP113 18:1 isolation"
+	want := "P113 10:1 skills\nP113 11:1 mcpServers\nP114 13:1 hooks\nP113 15:1 memory\nP113 16:1 color\nP113 17:1 background\nP113 18:1 isolation"
 	if diff := cmp.Diff(want, brief(ds)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
@@ -144,11 +144,11 @@ prompt
 	for _, x := range p.Extra {
 		kept = append(kept, x.Key)
 	}
-	if diff := cmp.Diff("permission-mode skills mcp-servers hooks memory color background isolation", strings.Join(kept, " ")); diff != "" {
+	if diff := cmp.Diff("skills mcp-servers hooks memory color background isolation", strings.Join(kept, " ")); diff != "" {
 		t.Error(diff)
 	}
-	if p.Limits.Turns.V != 7 || p.Thinking.V != "high" || p.Model.V != "sonnet" || string(p.Extra[0].YAML) != " accept-edits" {
-		t.Errorf("%+v %+v %q", p.Limits, p.Thinking, p.Extra[0].YAML)
+	if p.Limits.Turns.V != 7 || p.Thinking.V != "high" || p.Model.V != "sonnet" || p.PermissionMode.V != "accept-edits" {
+		t.Errorf("%+v %+v %+v", p.Limits, p.Thinking, p.PermissionMode)
 	}
 }
 

@@ -147,6 +147,8 @@ func (d *decoder) acting(g grammar, f field) bool {
 		if e, ok := d.effect(f, f.node); ok {
 			d.p.DefaultPermission = set(e, f)
 		}
+	case "permission-mode":
+		d.p.PermissionMode = d.oneOf(f, "default", "plan", "accept-edits", "dont-ask", "bypass")
 	default:
 		return false
 	}

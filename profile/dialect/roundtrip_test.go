@@ -105,6 +105,7 @@ func anyProfile(t *rapid.T) *profile.Profile {
 		SystemPrompt: maybe(t, "system", anyText), SubagentPrompt: maybe(t, "subagent", anyText),
 		Tools: anyTools(t), Permission: anyRules(t),
 		DefaultPermission: maybe(t, "default", rapid.SampledFrom([]permission.Effect{permission.Deny, permission.Ask, permission.Allow})),
+		PermissionMode:    maybe(t, "permission mode", word("default", "plan", "accept-edits", "dont-ask", "bypass")),
 		Limits: profile.Limits{
 			Turns: maybe(t, "turns", rapid.IntRange(0, 1e6)), Tokens: maybe(t, "tokens", rapid.Int64Range(0, 1e12)),
 			Duration: maybe(t, "duration", durations), Cost: maybe(t, "cost", rapid.SampledFrom([]float64{0, 0.01, 5})),

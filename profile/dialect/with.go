@@ -189,6 +189,8 @@ func (w *with) clearRunning(key string) {
 		p.ToolSettings = nil
 	case "default-permission":
 		p.DefaultPermission.Set = false
+	case "permission-mode":
+		p.PermissionMode = profile.Value[string]{}
 	default:
 		w.clearNested(key)
 	}

@@ -83,7 +83,7 @@ var keys = [...]Key{
 	{Name: "tool-settings", Acts: true, Meaning: "settings of tools; an unknown one is an error", Shape: toolSettings},
 	{Name: "permission", Acts: true, Meaning: "rules by tool and subject in order; the last that matches decides", Shape: permissionShape},
 	{Name: "default-permission", Shape: effect, Acts: true, Default: "ask", Meaning: "what holds where no rule matches"},
-	{Name: "permission-mode", Shape: word("default", "plan", "accept-edits", "dont-ask", "bypass"), Guard: true, Default: "default", Meaning: "how questions are answered: `plan` denies what does not only read"},
+	{Name: "permission-mode", Shape: word("default", "plan", "accept-edits", "dont-ask", "bypass"), Acts: true, Default: "default", Meaning: "what becomes of questions; `plan` also denies what does not only read, `bypass` counts only with `--dangerously-allow-all`"},
 	{Name: "limits", Acts: true, Meaning: "where a run ends; the host's policy may set smaller ones", Shape: dict(
 		Key{Name: "turns", Shape: atLeast1.orNone(), Acts: true, Default: "50", Meaning: "model calls"},
 		Key{Name: "tokens", Shape: atLeast1.orNone(), Acts: true, Default: "1000000", Meaning: "uncached input, cache writes and output together"},
