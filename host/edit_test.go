@@ -264,3 +264,18 @@ func TestPromptOfAProfile(t *testing.T) {
 	}
 	s.do("GET", "/profiles/none/prompt", "").wantError(t, 404, "ProfileNotFound")
 }
+
+func TestPermitOfAProfile(t *testing.T) {
+	s := newSite(t)
+	var p struct {
+		Effect, Step string
+		Rule         struct{ Tool, Subject, Layer string }
+		Parts        []struct{ Tool, Subject, Effect string }
+	}
+	s.get("/profiles/echo/permit?tool=bash&subject=ls%20%7C%20rm%20x").into(t, &p)
+	if p.Effect != "ask" || p.Step != "rule" || p.Rule.Layer != "builtin" || len(p.Parts) != 2 || p.Parts[1].Subject != "rm x" {
+		t.Errorf("%+v", p)
+	}
+	s.do("GET", "/profiles/none/permit?tool=read", "").wantError(t, 404, "ProfileNotFound")
+	s.do("GET", "/profiles/echo/permit", "").wantError(t, 400, "MissingField")
+}

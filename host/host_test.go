@@ -20,6 +20,7 @@ import (
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/sse"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/profile"
@@ -170,6 +171,13 @@ func wire(app *roster.App) host.Deps {
 		},
 		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return app.Catalog().Get(name) },
 		Edit:    app.EditProfile, Delete: app.Catalog().Delete, History: app.ProfileHistory, Rollback: app.Catalog().Rollback, Check: app.CheckText,
+		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
+			return app.Prompt(ctx, name, session.Overrides{})
+		},
+		Permit: func(ctx context.Context, name, tool, subject string) (view.Permit, error) {
+			p, _, err := app.Permit(ctx, name, session.Overrides{}, tool, subject)
+			return p, err
+		},
 		Submit: func(ctx context.Context, a host.Ask) (host.Submitted, error) {
 			sub, err := app.Submit(ctx, roster.Ask(a))
 			return host.Submitted(sub), err

@@ -101,3 +101,66 @@ func TestWithheld(t *testing.T) {
 		})
 	}
 }
+
+// TestModesOfAWorkspace: in a workspace that nobody trusts a permission mode can
+// only restrict.
+func TestModesOfAWorkspace(t *testing.T) {
+	for _, c := range []struct {
+		mine, theirs, flag string
+		trusted            bool
+		want               permission.Mode
+	}{
+		{theirs: "accept-edits", want: permission.ModeDefault},
+		{theirs: "accept-edits", trusted: true, want: permission.ModeAcceptEdits},
+		{theirs: "plan", want: permission.ModePlan},
+		{theirs: "dont-ask", want: permission.ModeDontAsk},
+		{mine: "plan", theirs: "default", want: permission.ModePlan},
+		{mine: "plan", theirs: "default", trusted: true, want: permission.ModeDefault},
+		{mine: "accept-edits", theirs: "default", want: permission.ModeDefault},
+		{mine: "accept-edits", want: permission.ModeAcceptEdits},
+		{theirs: "bypass", want: permission.ModeDefault},
+		{theirs: "bypass", trusted: true, want: permission.ModeDefault},
+		{theirs: "plan", flag: "accept-edits", want: permission.ModeAcceptEdits},
+	} {
+		t.Run(strings.Join([]string{c.mine, c.theirs, c.flag, c.want.String()}, " "), func(t *testing.T) {
+			home, own := "", ""
+			if c.mine != "" {
+				home = "defaults: {permission-mode: " + c.mine + "}\n"
+			}
+			if c.theirs != "" {
+				own = "permission-mode: " + c.theirs + "\n"
+			}
+			w := newWorld(t, map[string]string{"home/roster.yaml": home})
+			file := "---\ndescription: x\nmodel: builtin/demo\n" + own + "---\nx\n"
+			in := w.cloned(t, "profiles/a.md", file)
+			if c.trusted {
+				in.Trust = w.input(t, "profiles/a.md", file).Trust
+			}
+			if c.flag != "" {
+				in.Flags = map[string]string{"permission-mode": c.flag}
+			}
+			s, _, err := Spec(in)
+			if err != nil || s.PermissionMode != c.want {
+				t.Errorf("%v, %v", s, err)
+			}
+		})
+	}
+}
+
+// TestBypass: it has to be allowed, whoever names it.
+func TestBypass(t *testing.T) {
+	w := newWorld(t, nil)
+	in := w.input(t, "profiles/a.md", "---\ndescription: x\nmodel: builtin/demo\npermission-mode: bypass\n---\nx\n")
+	s, ds, err := Spec(in)
+	if err != nil || s.PermissionMode != permission.ModeDefault || len(ds) != 1 || ds[0].Code != profile.CodeBypass || ds[0].Line != 4 {
+		t.Errorf("%v, %v, %v", s, ds, err)
+	}
+	in.AllowAll = true
+	if s, ds, err = Spec(in); err != nil || s.PermissionMode != permission.ModeBypass || len(ds) != 0 {
+		t.Errorf("allowed: %v, %v, %v", s, ds, err)
+	}
+	in.AllowAll, in.Overrides = false, map[string]string{"permission-mode": "bypass"}
+	if _, _, err = Spec(in); !errors.Is(err, profile.SchemaValidation) || !strings.Contains(err.Error(), "--dangerously-allow-all") {
+		t.Errorf("of a request: %v", err)
+	}
+}
