@@ -61,7 +61,7 @@ var imports = map[string]string{
 		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/sqlite tool trust",
 	"host": "dispatch internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
-		"permission profile profile/dialect profile/schema resolve sandbox session source trust",
+		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
 
 	"internal/clock":         "",
 	"internal/gitlog":        "",

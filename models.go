@@ -85,12 +85,12 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 	case modelcatalog.APIOpenAIChat:
 		return openaichat.New(openaichat.Config{
 			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
-			Key: a.key(found), KeyName: e.KeyEnv, Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Key: a.key(found), KeyName: keyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIAnthropic:
 		return anthropic.New(anthropic.Config{
 			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL, MaxOutput: s.Model.MaxOutput,
-			Key: a.key(found), KeyName: e.KeyEnv, Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Key: a.key(found), KeyName: keyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	}
 	return nil, &modelcatalog.ModelError{
@@ -103,7 +103,7 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 // key reads the provider's key anew for each call, so that one that was
 // exchanged counts at once. Nil: the provider needs none.
 func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error) {
-	if r.Endpoint.KeyEnv == "" {
+	if r.Endpoint.KeyEnv == "" && len(r.Endpoint.KeyCommand) == 0 {
 		return nil
 	}
 	return func(context.Context) (string, error) {
@@ -113,6 +113,14 @@ func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error)
 		}
 		return access.Key.Reveal(), nil
 	}
+}
+
+// keyName says where a key is from, for remedies.
+func keyName(e modelcatalog.Endpoint) string {
+	if e.KeyEnv == "" && len(e.KeyCommand) > 0 {
+		return "the key-command of provider " + e.Provider
+	}
+	return e.KeyEnv
 }
 
 func headers(a modelcatalog.Access) map[string]string {

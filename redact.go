@@ -35,6 +35,11 @@ func (a *App) secrets() []string {
 			add(name)
 		}
 	}
+	for _, key := range a.keyCommands.keys() {
+		if len(key) >= secret.MinLength {
+			values = append(values, key)
+		}
+	}
 	return values
 }
 

@@ -85,6 +85,8 @@ type App struct {
 	ready  sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
 	ledger *tool.Ledger
 
+	keyCommands keyCommands
+
 	mu       sync.Mutex
 	backend  session.Backend
 	local    *dispatch.Local

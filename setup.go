@@ -78,7 +78,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
-	s.config, s.models = cfg, cfg.Catalog(a.opts.Getenv, spoken()...)
+	s.config, s.models = cfg, cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, APIs: spoken()})
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
 		further = append(further, p.V)

@@ -143,10 +143,10 @@ func workspace(o Options) (string, error) {
 	return FindWorkspace(dir)
 }
 
-// Catalog makes the catalog of models of this configuration. apis are the wire
-// protocols that can be spoken; without any, all.
-func (c *Config) Catalog(getenv func(string) string, apis ...string) *catalog.Catalog {
-	return catalog.New(catalog.Options{Providers: c.Providers, Aliases: c.Aliases, Getenv: getenv, APIs: apis})
+// Catalog makes the catalog of models with what this configuration declares.
+func (c *Config) Catalog(o catalog.Options) *catalog.Catalog {
+	o.Providers, o.Aliases = c.Providers, c.Aliases
+	return catalog.New(o)
 }
 
 // loader collects the layers, and everything that is wrong with them.

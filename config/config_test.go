@@ -93,7 +93,7 @@ func TestPinnedExample(t *testing.T) {
 	if l := cfg.Policy.Limits; l.Turns.V != 100 || l.Cost.V != 5 || l.Cost.At.Line != 14 || l.Tokens.Set {
 		t.Errorf("policy.limits = %+v", l)
 	}
-	r, err := cfg.Catalog(o.Getenv).Lookup(catalog.Ref{Text: "fast"})
+	r, err := cfg.Catalog(catalog.Options{Getenv: o.Getenv}).Lookup(catalog.Ref{Text: "fast"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestScriptBesideItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for ref, want := range map[string]string{"x/any": filepath.Join(cfg.Dir, "sub", "replies.yaml"), "y/any": filepath.Join(cfg.Home, "mine.yaml")} {
-		r, err := cfg.Catalog(o.Getenv).Lookup(catalog.Ref{Text: ref})
+		r, err := cfg.Catalog(catalog.Options{Getenv: o.Getenv}).Lookup(catalog.Ref{Text: ref})
 		if err != nil || r.Endpoint.BaseURL != want {
 			t.Errorf("%s: %+v, %v, want %s", ref, r.Endpoint, err, want)
 		}
@@ -346,7 +346,7 @@ func TestUserCounts(t *testing.T) {
 	env := func(name string) string {
 		return map[string]string{"TOKEN": "hunter2", "ANTHROPIC_API_KEY": "sk"}[name]
 	}
-	c := cfg.Catalog(env)
+	c := cfg.Catalog(catalog.Options{Getenv: env})
 	r, err := c.Lookup(catalog.Ref{Text: "opus"})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
 )
@@ -52,9 +54,7 @@ func (s section) providerKey(p *catalog.Provider, it item) {
 	case "models":
 		s.each(it, func(it item) { p.Models = append(p.Models, s.model(it)) })
 	case "key-command":
-		if _, ok := s.text(it); ok && !s.workspace {
-			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "use key-env")
-		}
+		s.keyCommand(p, it)
 	default:
 		s.unknown(it, "api", "base-url", "key-env", "key-command", "headers", "timeout", "models")
 	}
@@ -96,6 +96,34 @@ func (s section) keyEnv(p *catalog.Provider, it item) {
 		}
 	}
 	p.KeyEnv = value(v, it)
+}
+
+// maxWords bounds the words of a command.
+const maxWords = 64
+
+// keyCommand reads the command that prints the key: a list of words, or a line
+// for the shell.
+func (s section) keyCommand(p *catalog.Provider, it item) {
+	n := deref(it.node)
+	if n.Kind != yaml.SequenceNode {
+		if line, ok := s.text(it); ok {
+			p.KeyCommand = value([]string{"sh", "-c", line}, it)
+		}
+		return
+	}
+	var words []string
+	for _, c := range n.Content {
+		word, ok := s.text(item{key: it.key, path: it.path, at: s.at(c), node: c})
+		if !ok {
+			return
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 || len(words) > maxWords {
+		s.notAllowed(it, "%s takes the words of a command, up to %d of them", it.path, maxWords)
+		return
+	}
+	p.KeyCommand = value(words, it)
 }
 
 func (s section) headers(p *catalog.Provider, it item) {

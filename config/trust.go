@@ -88,8 +88,8 @@ func (s section) disarm(p *catalog.Provider, items map[string]item) {
 		}
 		return e != nil
 	}
-	if _, ok := items["key-command"]; ok {
-		inert(trust.KeyCommand, "key-command")
+	if _, ok := items["key-command"]; ok && inert(trust.KeyCommand, "key-command") {
+		p.KeyCommand = profile.Value[[]string]{}
 	}
 	if p.BaseURL.Set && !near && inert(s.reach(p), "base-url") {
 		p.BaseURL = profile.Value[string]{}

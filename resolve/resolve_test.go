@@ -72,7 +72,7 @@ func (w *world) input(t testing.TB, file, text string) Input {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	return Input{Profile: p, Config: cfg, Models: cfg.Catalog(w.getenv), LookupEnv: w.lookup, Platform: "linux/amd64", Trust: trust.Everything()}
+	return Input{Profile: p, Config: cfg, Models: cfg.Catalog(catalog.Options{Getenv: w.getenv}), LookupEnv: w.lookup, Platform: "linux/amd64", Trust: trust.Everything()}
 }
 
 // cloned is the same in a workspace that nobody has trusted.

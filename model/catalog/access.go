@@ -58,13 +58,11 @@ func (c *Catalog) Access(r Resolved) (Access, error) {
 	if len(a.Withheld) > 0 {
 		return Access{}, fmt.Errorf("model %s: %w", r.Model, a.Withheld[0].Why)
 	}
-	if env := r.Endpoint.KeyEnv; env != "" {
-		key := strings.TrimSpace(c.options.Getenv(env))
-		if key == "" {
-			return Access{}, c.missingKey(r, env)
-		}
-		a.Key = NewSecret(key)
+	key, err := c.key(r)
+	if err != nil {
+		return Access{}, err
 	}
+	a.Key = NewSecret(key)
 	for _, h := range r.Endpoint.Headers {
 		value, missing := expand(h.Value, c.options.Getenv)
 		if missing != "" {
@@ -75,6 +73,30 @@ func (c *Catalog) Access(r Resolved) (Access, error) {
 		a.Values = append(a.Values, NewSecret(value))
 	}
 	return a, nil
+}
+
+// key reads the provider's key: the variable if it is set, else what the command
+// prints. Empty: the provider needs none.
+func (c *Catalog) key(r Resolved) (string, error) {
+	env, command := r.Endpoint.KeyEnv, r.Endpoint.KeyCommand
+	if env != "" {
+		if key := strings.TrimSpace(c.options.Getenv(env)); key != "" {
+			return key, nil
+		}
+	}
+	if len(command) == 0 || c.options.RunKey == nil {
+		if env == "" {
+			return "", nil
+		}
+		return "", c.missingKey(r, env)
+	}
+	key, err := c.options.RunKey(command)
+	if err != nil {
+		return "", &ModelError{Kind: ErrMissingKey, Ref: r.Model.String(), At: r.Endpoint.At,
+			Message: fmt.Sprintf("the key-command of provider %s gives no key: %v", r.Endpoint.Provider, err),
+			Hint:    "run it by hand"}
+	}
+	return key, nil
 }
 
 // expand fills in ${NAME}; missing is the first variable that is not set.

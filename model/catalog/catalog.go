@@ -42,6 +42,9 @@ type Provider struct {
 	Headers profile.Value[[]Header]      // sent with every call
 	Timeout profile.Value[time.Duration] // for the first byte, and between bytes
 	Models  []Model
+	// KeyCommand is the words of a command that prints the key, for when the
+	// variable is not set.
+	KeyCommand profile.Value[[]string]
 	// Withheld are keys of the declaration that have no effect, because nobody
 	// has trusted who wrote them, and without which the provider is not what
 	// was meant: Access refuses it.
@@ -83,6 +86,9 @@ type Options struct {
 	Aliases   []Alias
 	// Getenv reads the environment; nil: it is empty.
 	Getenv func(string) string
+	// RunKey runs the command that prints a key, and gives the key; nil: no
+	// command is run, and a key that only one could give is missing.
+	RunKey func(words []string) (string, error)
 	// APIs are the wire protocols that can be spoken; nil: all. Errors do not
 	// suggest the key of a provider that cannot be.
 	APIs []string
@@ -151,6 +157,7 @@ func (t *table) declare(d Provider) {
 	override(&p.API, d.API)
 	override(&p.BaseURL, d.BaseURL)
 	override(&p.KeyEnv, d.KeyEnv)
+	override(&p.KeyCommand, d.KeyCommand)
 	override(&p.Headers, d.Headers)
 	override(&p.Timeout, d.Timeout)
 	p.Withheld = append(p.Withheld, d.Withheld...)
@@ -213,8 +220,8 @@ type Info struct {
 	OutputPrice   float64 `json:"output_price"`
 	CacheRead     float64 `json:"cache_read_price"`
 	CacheWrite    float64 `json:"cache_write_price"`
-	// Configured says that the provider needs no key, or that its key is in
-	// the environment.
+	// Configured says that the provider needs no key, that its key is in the
+	// environment, or that a command gives it.
 	Configured bool   `json:"configured"`
 	Note       string `json:"note,omitempty"`
 }
@@ -226,7 +233,7 @@ func (c *Catalog) List() []Info {
 	var all []Info
 	for _, name := range t.names {
 		p := t.providers[name]
-		configured := p.KeyEnv.V == "" || c.options.Getenv(p.KeyEnv.V) != ""
+		configured := p.KeyEnv.V == "" || c.options.Getenv(p.KeyEnv.V) != "" || p.KeyCommand.Set
 		for _, id := range p.ids {
 			m := p.models[id]
 			all = append(all, Info{

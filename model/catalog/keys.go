@@ -25,3 +25,38 @@ func variables(text string) (names []string) {
 	})
 	return names
 }
+
+// KeyState says how a provider is reached and where its key would be from. It
+// holds no secret.
+type KeyState struct {
+	Provider, API, BaseURL, KeyEnv string
+	// Source says where the key is from; empty: it is missing.
+	Source string
+	// Withheld is why the provider is not to be used, or nil.
+	Withheld error
+}
+
+// Keys tells of each provider, in the order of the catalog, whether it could be
+// used. No key is read further than to see that it is there, and no command is
+// run.
+func (c *Catalog) Keys() []KeyState {
+	t := c.table()
+	var all []KeyState
+	for _, name := range t.names {
+		p := t.providers[name]
+		k := KeyState{Provider: name, API: p.API.V, BaseURL: p.BaseURL.V, KeyEnv: p.KeyEnv.V}
+		switch {
+		case k.KeyEnv != "" && c.options.Getenv(k.KeyEnv) != "":
+			k.Source = "key in $" + k.KeyEnv
+		case p.KeyCommand.Set:
+			k.Source = "key by key-command"
+		case k.KeyEnv == "":
+			k.Source = "no key is needed"
+		}
+		if len(p.Withheld) > 0 {
+			k.Withheld = p.Withheld[0].Why
+		}
+		all = append(all, k)
+	}
+	return all
+}

@@ -50,6 +50,8 @@ type Endpoint struct {
 	BaseURL string
 	KeyEnv  string
 	Headers []Header
+	// KeyCommand gives the key when KeyEnv is not set.
+	KeyCommand []string
 	// Timeout is for the first byte and between bytes; 0: the adapter's default.
 	Timeout time.Duration
 	// At is where the provider is declared.
@@ -222,6 +224,7 @@ func (p *provider) endpoint(id string) Endpoint {
 	e := Endpoint{
 		Provider: p.Name, API: p.API.V, BaseURL: p.BaseURL.V, KeyEnv: p.KeyEnv.V,
 		Headers: p.Headers.V, Timeout: p.Timeout.V, At: p.At, Withheld: p.Withheld,
+		KeyCommand: p.KeyCommand.V,
 	}
 	if e.API == APIScript && p.builtIn {
 		e.BaseURL = id
