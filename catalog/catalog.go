@@ -53,7 +53,8 @@ type Catalog struct {
 
 	workspace string
 	kept      kept
-	saving    sync.Mutex // held while a profile is written
+	saving    sync.Mutex   // held while a profile is written
+	reached   func(string) // is told the points of a save, for tests; nil: nobody
 
 	calls atomic.Int64 // of Snapshot
 

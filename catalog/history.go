@@ -103,7 +103,7 @@ func (c *Catalog) past(name string) (*target, error) {
 		last := all[len(all)-1]
 		rel, below := within(t.real, last.File)
 		if !below {
-			err = &ReadOnlyError{Name: name, File: last.File, Why: "it was outside of the workspace"}
+			err = &ReadOnlyError{Name: name, File: filepath.Base(last.File), Why: "it was outside of the workspace"}
 		}
 		t.dir, t.base = path.Split(rel)
 		t.shown, t.rel = rel, rel

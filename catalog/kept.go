@@ -28,6 +28,10 @@ type kept struct {
 	dir string // empty: nothing is kept
 }
 
+// keptError is an error of the folder of versions. It does not name the folder,
+// which is no part of the workspace: errors are shown to others.
+func keptError(err error) error { return ioError("the kept versions", bare(err)) }
+
 type keptIndex struct {
 	Name     string        `json:"name"`
 	Versions []keptVersion `json:"versions"` // the oldest first
@@ -85,7 +89,7 @@ func (k kept) list(name string) ([]keptVersion, error) {
 		err = json.Unmarshal(data, &index)
 	}
 	if err != nil {
-		return nil, ioError(file, err)
+		return nil, keptError(err)
 	}
 	return index.Versions, nil
 }
@@ -107,10 +111,10 @@ func (k kept) read(name string, v keptVersion) ([]dialect.Part, error) {
 			err = errors.New("it is not what was kept")
 		}
 		if err != nil {
-			return nil, ioError(file, err)
+			return nil, keptError(err)
 		}
 		if !filepath.IsLocal(p.Path) {
-			return nil, ioError(file, fmt.Errorf("the path %q leads out of the profile's folder", p.Path))
+			return nil, keptError(fmt.Errorf("the path %q leads out of the profile's folder", p.Path))
 		}
 		out = append(out, dialect.Part{Path: p.Path, Data: data})
 	}
@@ -142,7 +146,7 @@ func (k kept) add(name, file string, versions ...version) error {
 	before := len(all)
 	dir := k.folder(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ioError(dir, err)
+		return keptError(err)
 	}
 	for _, v := range versions {
 		next := keptVersion{Revision: revisionOf(v.parts), Time: v.time.UTC(), Message: v.message, File: file}
@@ -152,7 +156,7 @@ func (k kept) add(name, file string, versions ...version) error {
 		for _, p := range v.parts {
 			next.Parts = append(next.Parts, keptPart{p.Path, digest(p.Data)})
 			if err := replace(filepath.Join(dir, digest(p.Data)), p.Data); err != nil {
-				return ioError(dir, err)
+				return keptError(err)
 			}
 		}
 		all = append(all, next)
@@ -169,7 +173,7 @@ func (k kept) add(name, file string, versions ...version) error {
 		err = prune(dir, all)
 	}
 	if err != nil {
-		return ioError(dir, err)
+		return keptError(err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
@@ -156,12 +157,29 @@ func plain(p *profile.Profile) bool {
 	return few.Revision() == all.Revision()
 }
 
+// The points of a save at which a process may end.
+const (
+	pointKept    = "the version is kept"
+	pointOpened  = "the new file is there"
+	pointWritten = "its text is written"
+	pointReady   = "all is ready to be renamed"
+	pointRenamed = "it is renamed"
+	pointDurable = "the folder is on disk"
+)
+
+func (t *target) reached(point string) {
+	if t.c.reached != nil {
+		t.c.reached(point)
+	}
+}
+
 // put writes the files of a profile and gives what the catalog serves then.
 func (c *Catalog) put(t *target, parts []dialect.Part, message string) (*profile.Profile, error) {
 	fresh := !t.there()
 	if err := c.keep(t, parts, message); err != nil {
 		return nil, err
 	}
+	t.reached(pointKept)
 	if err := t.write(parts); err != nil {
 		return nil, err
 	}
@@ -184,7 +202,7 @@ func (c *Catalog) put(t *target, parts []dialect.Part, message string) (*profile
 
 // Delete removes the file of a profile. ifMatch is the revision that it must
 // have; empty: any. A file that does not load is removed by the name that it
-// claims. If an earlier source has the name, that profile is served then.
+// claims. One that changes meanwhile is not: the error is a *RevisionError. If an earlier source has the name, that profile is served then.
 func (c *Catalog) Delete(ctx context.Context, name, ifMatch string) error {
 	if err := profile.CheckName(name); err != nil {
 		return err
@@ -203,6 +221,10 @@ func (c *Catalog) Delete(ctx context.Context, name, ifMatch string) error {
 		if err := c.keep(t, nil, ""); err != nil {
 			return err
 		}
+		t.reached(pointKept)
+		if err := t.unchanged(nil); err != nil {
+			return err
+		}
 		return t.remove(t.parts())
 	})
 }
@@ -210,34 +232,42 @@ func (c *Catalog) Delete(ctx context.Context, name, ifMatch string) error {
 // write replaces what changes of the files, the main one last: each through a
 // file beside it that is renamed.
 func (t *target) write(parts []dialect.Part) error {
-	var ready []dialect.Part
+	type file struct{ temporary, path string }
+	var ready []file
 	err := func() error {
 		for _, p := range parts {
 			if old, ok := t.texts[p.Path]; ok && bytes.Equal(old, p.Data) {
 				continue
 			}
-			ready = append(ready, p)
-			if err := t.prepare(p); err != nil {
+			at, err := t.temporary(p.Path)
+			if err != nil {
+				return err
+			}
+			ready = append(ready, file{at, p.Path})
+			if err := t.prepare(p, at); err != nil {
 				return err
 			}
 		}
 		if err := t.unchanged(parts); err != nil {
 			return err
 		}
+		t.reached(pointReady)
 		for len(ready) > 0 {
-			last := ready[len(ready)-1].Path
-			if err := t.root.Rename(t.at(temporary(last)), t.at(last)); err != nil {
+			last := ready[len(ready)-1].path
+			if err := t.root.Rename(ready[len(ready)-1].temporary, t.at(last)); err != nil {
 				return err
 			}
+			t.reached(pointRenamed)
 			ready = ready[:len(ready)-1]
 			if err := t.sync(path.Dir(t.at(last))); err != nil {
 				return err
 			}
+			t.reached(pointDurable)
 		}
 		return nil
 	}()
-	for _, p := range ready {
-		err = errors.Join(err, t.discard(p.Path))
+	for _, f := range ready {
+		err = errors.Join(err, t.discard(f.temporary))
 	}
 	var changed *RevisionError
 	var exists *ExistsError
@@ -247,28 +277,36 @@ func (t *target) write(parts []dialect.Part) error {
 	return ioError(t.shown, err)
 }
 
-// temporary is the name of the file that a file is written to first. It starts
-// with a dot, so that the catalog does not read it; what a crash leaves there is
-// replaced by the next save.
-func temporary(p string) string {
-	dir, base := path.Split(p)
-	return dir + "." + base + ".roster-tmp"
+// temporary is the path of the file that a part is written to first. Its name
+// starts with a dot, so that the catalog does not read it; what a crash leaves
+// there is replaced by the next save. A folder that has the name is left alone.
+func (t *target) temporary(part string) (string, error) {
+	const most = 10 // names that are tried
+	dir, base := path.Split(t.at(part))
+	for i := range most {
+		at := dir + "." + base + ".roster-tmp" + strings.Repeat("p", i)
+		if info, err := t.root.Lstat(at); err != nil || !info.IsDir() {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("folders have all the names of the file that would be written first, such as %s.%s.roster-tmp: remove them", dir, base)
 }
 
-// prepare writes the text of a part beside the part, with its mode.
-func (t *target) prepare(p dialect.Part) error {
-	at := t.at(temporary(p.Path))
+// prepare writes the text of a part to a path beside the part, with its mode.
+func (t *target) prepare(p dialect.Part, at string) error {
 	if err := t.makeFolder(path.Dir(at)); err != nil {
 		return err
 	}
-	if err := t.discard(p.Path); err != nil {
+	if err := t.discard(at); err != nil {
 		return err
 	}
 	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
+	t.reached(pointOpened)
 	_, err = f.Write(p.Data)
+	t.reached(pointWritten)
 	if info, e := t.root.Lstat(t.at(p.Path)); err == nil && e == nil {
 		err = f.Chmod(info.Mode().Perm())
 	}
@@ -278,8 +316,8 @@ func (t *target) prepare(p dialect.Part) error {
 	return errors.Join(err, f.Close())
 }
 
-func (t *target) discard(p string) error {
-	err := t.root.Remove(t.at(temporary(p)))
+func (t *target) discard(at string) error {
+	err := t.root.Remove(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/profile"
@@ -277,13 +275,18 @@ func TestSaver(t *testing.T) {
 	switch task {
 	case "":
 		t.Skip("it runs as a process of its own")
-	case "forever":
-		c := writable(dir, "", "")
-		for i := 0; ; i++ {
-			if _, err := c.Save(t.Context(), big(i), catalog.SaveOptions{}); err != nil {
-				t.Fatal(err)
+	default: // ends at a point of a save
+		c := writable(dir, "", filepath.Join(dir, ".history"))
+		c.SetReached(func(point string) {
+			if point == task {
+				if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				select {}
 			}
-			fmt.Println("saved")
+		})
+		if _, err := c.Save(t.Context(), big(1), catalog.SaveOptions{}); err != nil {
+			t.Fatal(err)
 		}
 	case "full":
 		signal.Ignore(syscall.SIGXFSZ)
@@ -311,52 +314,100 @@ func saver(t *testing.T, dir, task string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledSavers kills processes in the middle of saves: the file holds all of
-// one save, and nothing else is loaded.
+// TestKilledSavers ends processes at each point of a save: the file holds all of
+// the one text or of the other, nothing else is loaded, and the next save leaves
+// nothing behind.
 func TestKilledSavers(t *testing.T) {
-	dir := t.TempDir()
-	c := writable(dir, "", "")
-	if _, err := c.Save(t.Context(), big(0), catalog.SaveOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	left := 0
-	for range 20 {
-		cmd := saver(t, dir, "forever")
-		out, err := cmd.StdoutPipe()
-		if err != nil {
+	renamed := false
+	for _, point := range catalog.Points() {
+		dir := t.TempDir()
+		c := writable(dir, "", filepath.Join(dir, ".history"))
+		if _, err := c.Save(t.Context(), big(0), catalog.SaveOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		var ended *exec.ExitError
+		out, err := saver(t, dir, point).CombinedOutput()
+		if !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatalf("%s: %v\n%s", point, err, out)
 		}
-		if _, err := out.Read(make([]byte, 1)); err != nil { // it has saved once
-			t.Fatal(err)
-		}
-		time.Sleep(rand.N(5 * time.Millisecond)) // any moment is as good as another
-		cmd.Process.Kill()
-		cmd.Wait()
 
+		renamed = renamed || point == "it is renamed"
+		want := big(0).Body
+		if renamed {
+			want = big(1).Body
+		}
 		p, err := c.Get("a")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", point, err)
 		}
-		first, _, _ := strings.Cut(p.Body, "\n")
-		if p.Body != strings.Repeat(first+"\n", 5000) {
-			t.Fatalf("the file holds parts of several saves, the first %q", first)
+		if p.Body != want {
+			first, _, _ := strings.Cut(p.Body, "\n")
+			t.Errorf("%s: the file begins with %q", point, first)
 		}
 		if names(c) != "a" || len(c.Diagnostics()) > 0 {
-			t.Fatalf("profiles %s, %v", names(c), c.Diagnostics())
+			t.Errorf("%s: profiles %s, %v", point, names(c), c.Diagnostics())
 		}
-		if strings.Contains(files(t, dir), "roster-tmp") {
-			left++
+		if _, err := c.Save(t.Context(), big(2), catalog.SaveOptions{}); err != nil {
+			t.Fatalf("%s: %v", point, err)
+		}
+		if got := files(t, filepath.Join(dir, "profiles")); got != "a.md" {
+			t.Errorf("%s: left %s", point, got)
 		}
 	}
-	t.Logf("20 kills, %d left a temporary file", left)
-	if _, err := c.Save(t.Context(), big(1), catalog.SaveOptions{}); err != nil {
+}
+
+// TestWhatIsInTheWay saves where a folder has the name of the file that is
+// written first.
+func TestWhatIsInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "profiles/.a.md.roster-tmp/x", "mine")
+	c := writable(dir, "", "")
+	p := fast("a")
+	p.TopP = is(0.5)
+	if _, err := c.Save(t.Context(), p, catalog.SaveOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := files(t, dir); got != "profiles/a.md" {
-		t.Errorf("left %s", got)
+	if got := files(t, dir); got != "profiles/.a.md.roster-tmp/x profiles/a.md" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestDeleteOfWhatChanges has a file that an editor writes while it is to be
+// deleted.
+func TestDeleteOfWhatChanges(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "profiles/a.md", text("name: a\n"))
+	history := filepath.Join(t.TempDir(), "history")
+	c := writable(dir, "", history)
+	c.SetReached(func(point string) {
+		put(t, dir, "profiles/a.md", text("name: a\ntitle: new\n"))
+	})
+	if err := c.Delete(t.Context(), "a", ""); !errors.Is(err, profile.RevisionMismatch) {
+		t.Errorf("%v", err)
+	}
+	if got := contents(t, filepath.Join(dir, "profiles/a.md")); !strings.Contains(got, "new") {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+// TestErrorsNameNoFolder has errors of folders outside of the workspace, and of
+// the workspace itself: they are shown to others.
+func TestErrorsNameNoFolder(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "profiles/a.md", text("name: a\n"), "history", "a file")
+	c := writable(dir, "", filepath.Join(dir, "history"))
+	p, err := c.Get("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := *p
+	copied.Title = is("x")
+	if _, err := c.Save(t.Context(), &copied, catalog.SaveOptions{}); !errors.Is(err, profile.IO) || strings.Contains(err.Error(), dir) {
+		t.Errorf("a history that is no folder: %v", err)
+	}
+	gone := writable(filepath.Join(dir, "gone"), "", "")
+	if _, err := gone.Save(t.Context(), fast("b"), catalog.SaveOptions{}); !errors.Is(err, profile.IO) || strings.Contains(err.Error(), dir) {
+		t.Errorf("a workspace that is gone: %v", err)
 	}
 }
 

@@ -120,9 +120,10 @@ const (
 // lock locks a folder, until the function that it gives is called. It leaves no
 // file behind, and ends with the process.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	const shown = "." // what is locked is the workspace, or another folder of profiles
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil, ioError(dir, err)
+		return nil, ioError(shown, bare(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -135,12 +136,12 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 		}
 		if err != unix.EWOULDBLOCK && err != unix.EINTR {
 			f.Close()
-			return nil, ioError(dir, err)
+			return nil, ioError(shown, err)
 		}
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, ioError(dir, fmt.Errorf("another process saves profiles there: %w", ctx.Err()))
+			return nil, ioError(shown, fmt.Errorf("another process saves profiles there: %w", ctx.Err()))
 		case <-every.C:
 		}
 	}
@@ -180,7 +181,7 @@ func (t *target) inWorkspace() (err error) {
 		t.root, err = os.OpenRoot(t.real)
 	}
 	if err != nil {
-		return ioError(t.c.workspace, err)
+		return ioError(".", bare(err))
 	}
 	return nil
 }
