@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 )
@@ -80,15 +78,14 @@ func (c *Composer) Text(system profile.Value[string]) (string, source.Origin, er
 // that its YAML stands in the file as it is, so that its lines are those of the
 // file.
 func (c *Composer) Key(x profile.Extra, written bool) (string, error) {
-	var doc yaml.Node
-	if err := yaml.Load(append([]byte("k:"), x.YAML...), &doc); err != nil {
+	value, err := x.Node()
+	if err != nil {
 		return "", fmt.Errorf("%s: prompt: %w", x.At, err)
 	}
 	p := parser{file: x.At.File, layer: x.At.Layer, above: x.At.Line - 1}
 	if !written {
 		p.only = x.At
 	}
-	value, _ := p.child(doc.Content[0], "k")
 	in := p.instance("prompt", value)
 	if len(p.problems) > 0 {
 		return "", p.problems[0]

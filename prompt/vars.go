@@ -68,12 +68,11 @@ func (v Vars) value(name, of string) (string, bool) {
 
 // ReadVars gives the texts of the key vars by name.
 func ReadVars(x profile.Extra) (map[string]string, error) {
-	var doc yaml.Node
-	if err := yaml.Load(append([]byte("k:"), x.YAML...), &doc); err != nil {
+	value, err := x.Node()
+	if err != nil {
 		return nil, fmt.Errorf("%s: vars: %w", x.At, err)
 	}
 	p := parser{file: x.At.File, layer: x.At.Layer, above: x.At.Line - 1}
-	value, _ := p.child(doc.Content[0], "k")
 	out := map[string]string{}
 	if value.Kind != yaml.MappingNode {
 		p.problem(value, "vars", "it takes a map of names to text")

@@ -72,22 +72,20 @@ func (r *resolver) fallbacks() {
 
 // textList reads a key that is kept: a list of texts, or one text with commas.
 func textList(x profile.Extra) ([]string, error) {
-	var key struct {
-		K yaml.Node `yaml:"k"`
-	}
-	if err := yaml.Load(append([]byte("k:"), x.YAML...), &key); err != nil {
+	value, err := x.Node()
+	if err != nil {
 		return nil, err
 	}
-	nodes := key.K.Content
+	nodes := value.Content
 	switch {
-	case key.K.Kind == yaml.ScalarNode && key.K.Tag == "!!null":
+	case value.Kind == yaml.ScalarNode && value.Tag == "!!null":
 		return nil, nil
-	case key.K.Kind == yaml.ScalarNode:
+	case value.Kind == yaml.ScalarNode:
 		nodes = nil
-		for part := range strings.SplitSeq(key.K.Value, ",") {
+		for part := range strings.SplitSeq(value.Value, ",") {
 			nodes = append(nodes, &yaml.Node{Kind: yaml.ScalarNode, Value: part})
 		}
-	case key.K.Kind != yaml.SequenceNode:
+	case value.Kind != yaml.SequenceNode:
 		return nil, fmt.Errorf("%s is no list", x.Key)
 	}
 	var out []string

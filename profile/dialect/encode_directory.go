@@ -153,17 +153,8 @@ func (w *folderWriter) extras() {
 	}
 }
 
-// extraNode reads the value of a key that was kept.
-func extraNode(x profile.Extra) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Load(slices.Concat([]byte("k:"), x.YAML, []byte("\n")), &doc, depthLimit); err != nil {
-		return nil, err
-	}
-	return doc.Content[0].Content[1], nil
-}
-
 func extraJSON(x profile.Extra) (json.RawMessage, error) {
-	n, err := extraNode(x)
+	n, err := x.Node()
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +163,7 @@ func extraJSON(x profile.Extra) (json.RawMessage, error) {
 
 // native writes a native key that is kept, if there is a key for it.
 func (w *folderWriter) native(x profile.Extra) bool {
-	n, err := extraNode(x)
+	n, err := x.Node()
 	if err != nil {
 		return false
 	}
@@ -276,7 +267,7 @@ func (w *folderWriter) planning(n *yaml.Node) bool {
 
 // userTools writes the tools of the workspace into the profile's own folder.
 func (w *folderWriter) userTools(x profile.Extra) bool {
-	n, err := extraNode(x)
+	n, err := x.Node()
 	if err != nil || n.Kind != yaml.MappingNode {
 		return false
 	}

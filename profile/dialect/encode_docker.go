@@ -149,7 +149,7 @@ func (w *dockerWriter) modelKeys() {
 // extras writes what is kept: keys of the file, of the model and of the agent.
 func (w *dockerWriter) extras(tools bool) {
 	for _, x := range w.p.Extra {
-		n, err := extraNode(x)
+		n, err := x.Node()
 		ok := err == nil
 		shared, isShared := strings.CutPrefix(x.Key, dockerShared)
 		model, isModel := strings.CutPrefix(x.Key, dockerModel)

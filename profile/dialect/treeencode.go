@@ -154,15 +154,12 @@ func (e *treeEncoder) file(path string) ([]Part, []profile.Diagnostic) {
 
 // tomlExtra gives the value of a key that is not acted on, if TOML can hold it.
 func tomlExtra(x profile.Extra) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Load(append([]byte("k:"), x.YAML...), &doc, depthLimit); err != nil {
+	value, err := x.Node()
+	if err != nil {
 		return nil, err
 	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode || len(doc.Content[0].Content) != 2 {
-		return nil, errors.New("it is not one value")
-	}
 	budget := maxExpanded
-	n := expand(doc.Content[0].Content[1], &budget)
+	n := expand(value, &budget)
 	if n == nil {
 		return nil, errors.New("it expands to too much")
 	}
