@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -217,15 +218,15 @@ func TestHostileServer(t *testing.T) {
 
 // traceEnds waits until a tracer that outlives its process has written all.
 func (w *workspace) traceEnds(log string, pid int) {
-	end := fmt.Sprintf("%d +++ exited with ", pid)
+	end := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ exited with `, pid))
 	late := time.After(patience)
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	for !strings.Contains(readLog(w.t, log), end) {
+	for !end.MatchString(readLog(w.t, log)) {
 		select {
 		case <-look.C:
 		case <-late:
-			w.t.Fatalf("the trace has no %q", end)
+			w.t.Fatalf("the trace has no %s", end)
 		}
 	}
 }
