@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -57,6 +58,15 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 	ask, err := body.ask()
 	if err != nil {
 		return Ask{}, err
+	}
+	if len(body.Overrides) > 0 {
+		object, err := json.Marshal(body.Overrides)
+		if err == nil {
+			err = h.mayExecute(r, object, false)
+		}
+		if err != nil {
+			return Ask{}, err
+		}
 	}
 	ask.Chain = w.chain
 	if key := r.Header.Get("Idempotency-Key"); key != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/trust"
 )
 
 // maxProfile bounds the body of a request that has a profile, in bytes.
@@ -32,7 +33,7 @@ func (h *Host) createProfile(w *response, r *http.Request) error {
 	if err != nil {
 		return invalid("name", "is not a valid part of a URL")
 	}
-	keys, _, err := h.readKeys(w, r)
+	keys, _, err := h.readKeys(w, r, r.URL.Query().Get("dialect"))
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (h *Host) createProfile(w *response, r *http.Request) error {
 
 // createNamed makes the profile that the body names.
 func (h *Host) createNamed(w *response, r *http.Request) error {
-	keys, members, err := h.readKeys(w, r)
+	keys, members, err := h.readKeys(w, r, r.URL.Query().Get("dialect"))
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,11 @@ func (h *Host) putProfile(w *response, r *http.Request) error {
 			Message: "If-Match is missing: send the ETag, or the " + HeaderRevision + " in quotes, of the profile that you have read",
 		}
 	}
-	keys, _, err := h.readKeys(w, r)
+	dialect := ""
+	if old, err := h.profile(r.Context(), name); err == nil { // else ifMatch says so
+		dialect = old.Dialect
+	}
+	keys, _, err := h.readKeys(w, r, dialect)
 	if err != nil {
 		return err
 	}
@@ -186,8 +191,9 @@ func (h *Host) check(w *response, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-// readKeys reads a body that is an object of a profile's keys.
-func (h *Host) readKeys(w *response, r *http.Request) ([]byte, map[string]jsontext.Value, error) {
+// readKeys reads a body that is an object of a profile's keys. What executes is
+// only for administrators, though it has no effect until it is trusted.
+func (h *Host) readKeys(w *response, r *http.Request, dialect string) ([]byte, map[string]jsontext.Value, error) {
 	data, err := h.readBody(w, r)
 	if err != nil {
 		return nil, nil, err
@@ -205,8 +211,29 @@ func (h *Host) readKeys(w *response, r *http.Request) ([]byte, map[string]jsonte
 	if len(members) > maxKeys {
 		return nil, nil, malformed(fmt.Sprintf("the body has %d keys, more than %d", len(members), maxKeys))
 	}
+	if err := h.mayExecute(r, data, dialect == "config"); err != nil {
+		return nil, nil, err
+	}
 	return data, members, nil
 }
+
+// mayExecute refuses executing keys of callers that are no administrators.
+func (h *Host) mayExecute(r *http.Request, object []byte, variables bool) error {
+	if h.deps.Admin == nil || h.deps.Admin(r) {
+		return nil
+	}
+	keys := trust.InObject(object, variables)
+	if len(keys) == 0 {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusForbidden, Code: string(profile.ExecutingKey), Field: quoted(keys[0]),
+		Message: quoted(strings.Join(keys, ", ")) + " would start, reach or read something: that needs the role admin",
+	}
+}
+
+// quoted makes one line of a text from outside.
+func quoted(s string) string { return strings.Trim(quote(s), `"`) }
 
 // ifMatch gives the revision that If-Match asks for: it takes revisions, and the
 // tags of GET /profiles/{name}. It is empty without the header, or for any.

@@ -55,6 +55,9 @@ type Deps struct {
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Backend is the store of the sessions.
 	Backend func(context.Context) (session.Backend, error)
+	// Admin says whether the caller of a request may send what executes; nil:
+	// nobody is asked who he is, and every caller has every role.
+	Admin func(*http.Request) bool
 	// Code names an error for programs, such as "UnknownModel".
 	Code func(error) string
 

@@ -11,7 +11,7 @@ const (
 	ReasonRule           = "a permission rule decides"
 	ReasonDefault        = "no permission rule matches; the default decides"
 	ReasonHost           = "the host policy decides"
-	ReasonUntrusted      = "the workspace is not trusted, so the rule that allows this counts as ask: see roster trust"
+	ReasonUntrusted      = "the rule that allows this is of a workspace that is not trusted (see roster trust), or of a request, so it counts as ask"
 	ReasonUntrustedAlone = ReasonUntrusted + "; nobody is there to answer"
 	ReasonHeadless       = "this would have to be asked for, and nobody is there to answer"
 	ReasonNoQuery        = "the call does not say what it needs"

@@ -25,9 +25,9 @@ type Rule struct {
 	Subject string        `json:"subject"`
 	Effect  Effect        `json:"effect"`
 	At      source.Origin `json:"at,omitzero"`
-	// Untrusted marks the rules of a workspace that nobody has trusted. Their
-	// allow gives no more than the last of the other rules does, and without
-	// one it counts as ask.
+	// Untrusted marks the rules of a workspace that nobody has trusted, and those
+	// of a request. Their allow gives no more than the last of the other rules
+	// does, and without one it counts as ask.
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 

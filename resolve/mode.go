@@ -11,10 +11,10 @@ import (
 func (r *resolver) mode() {
 	get := func(p *profile.Profile) profile.Value[string] { return p.PermissionMode }
 	v := pick(r, "permission-mode", get)
-	if !r.counts(r.won["permission-mode"]) {
+	if !r.trusts(r.won["permission-mode"]) {
 		own := permission.ModeDefault.String()
 		for i, l := range r.layers {
-			if v := get(l.Keys); v.Set && r.counts(i) {
+			if v := get(l.Keys); v.Set && r.trusts(i) {
 				own = v.V
 			}
 		}

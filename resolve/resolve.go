@@ -29,7 +29,8 @@ type Input struct {
 
 	// Session, Overrides and Flags are profile keys and their text, as with
 	// `--set KEY=VALUE`, from the weakest to the strongest. Keys of maps are
-	// dotted: limits.turns.
+	// dotted: limits.turns. Overrides are a request's: they narrow limits, tools
+	// and permissions, and never widen them.
 	Session, Overrides, Flags map[string]string
 	// Workspace is the directory for this run; empty: the profile's, else the
 	// workspace's root.
@@ -59,12 +60,14 @@ const (
 	CodeSampling = "S101"
 	CodeModel    = "S102"
 	CodeAllow    = "S103"
+	CodeWidens   = "S104"
 )
 
 // Codes lists every code in order.
 func Codes() []profile.Code {
 	return []profile.Code{
 		{Code: CodeSampling, Severity: profile.SeverityWarning, Meaning: "The model refuses temperature and top-p; they are left out."},
+		{Code: CodeWidens, Severity: profile.SeverityWarning, Meaning: "A request would widen the limits, tools or permissions of a profile; that part of it is left out."},
 		{Code: CodeAllow, Severity: profile.SeverityWarning, Meaning: "Allow rules of a workspace that nobody has trusted count as ask."},
 		{Code: CodeModel, Severity: profile.SeverityNote, Meaning: "The catalog has a remark on the model, such as the day on which it retires."},
 	}
@@ -140,6 +143,9 @@ func (r *resolver) stack() error {
 		keys, err := Keys(set.layer, set.keys)
 		if err != nil {
 			return err
+		}
+		if set.layer == source.Override {
+			r.narrow(keys)
 		}
 		r.layers = append(r.layers, config.Layer{Name: set.layer, Keys: keys})
 	}

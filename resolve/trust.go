@@ -5,12 +5,19 @@ import (
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/trust"
 )
 
 // counts says whether what a layer allows counts: not of a workspace that nobody
-// has trusted.
+// has trusted, and not of a request.
 func (r *resolver) counts(layer int) bool {
+	l := r.layers[layer]
+	return l.Name != source.Override && r.trusts(layer)
+}
+
+// trusts says the same of workspaces alone.
+func (r *resolver) trusts(layer int) bool {
 	l := r.layers[layer]
 	return r.in.Trust.Workspace() || !l.Workspace && (layer < r.own || r.in.Trust.Own(l.Keys.File))
 }
@@ -20,10 +27,10 @@ func (r *resolver) counts(layer int) bool {
 func (r *resolver) defaultPermission() {
 	get := func(p *profile.Profile) profile.Value[permission.Effect] { return p.DefaultPermission }
 	v := pick(r, "default-permission", get)
-	if v.V == permission.Allow && !r.counts(r.won["default-permission"]) {
+	if v.V == permission.Allow && !r.trusts(r.won["default-permission"]) {
 		v.V = permission.Ask
 		for i, l := range r.layers {
-			if own := get(l.Keys); own.Set && r.counts(i) {
+			if own := get(l.Keys); own.Set && r.trusts(i) {
 				v.V = own.V
 			}
 		}
@@ -35,7 +42,7 @@ func (r *resolver) defaultPermission() {
 func (r *resolver) cautious() {
 	n, first := 0, permission.Rule{}
 	for _, rule := range r.out.Rules {
-		if rule.Untrusted && permission.Beyond(rule, r.out.Rules) {
+		if rule.Untrusted && rule.At.Layer != source.Override && permission.Beyond(rule, r.out.Rules) {
 			if n++; n == 1 {
 				first = rule
 			}

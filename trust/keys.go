@@ -1,10 +1,13 @@
 package trust
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 )
 
@@ -83,15 +86,30 @@ var keys = [...]Key{
 // Keys lists the executing keys.
 func Keys() []Key { return append([]Key(nil), keys[:]...) }
 
-// Executing finds the executing items in the value of a key at the top of a
-// profile or of roster.yaml. It is how requests are judged, too: what a body
-// may not hold unless an administrator sends it.
-func Executing(key string, value *yaml.Node) []Kind {
-	var kinds []Kind
-	for _, f := range find(kebab(key), value) {
-		kinds = append(kinds, f.kind)
+// InObject names the executing keys in a JSON object of profile keys, as a
+// request may have them: nested, or dotted as in model-config.base-url. variables
+// says that texts may name some, as in profiles of the config dialect. What
+// cannot be read is named as a whole.
+func InObject(object []byte, variables bool) []string {
+	var doc yaml.Node // JSON is YAML
+	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))
+	if err := yaml.Load(object, &doc, limits); err != nil || len(doc.Content) == 0 {
+		return []string{"the body"}
 	}
-	return kinds
+	var out []string
+	entries(deref(doc.Content[0]), func(name string, value *yaml.Node, _ func()) {
+		path := strings.Split(name, ".")
+		for _, part := range slices.Backward(path[1:]) {
+			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(kebab(part)), value}}
+		}
+		for _, f := range find(path[0], value) {
+			out = append(out, f.key)
+		}
+		if variables && value.Kind == yaml.ScalarNode && profile.HasVars(value.Value) {
+			out = append(out, name)
+		}
+	})
+	return slices.Compact(out)
 }
 
 // OfValue lists the items in the value of a key at the top of roster.yaml.

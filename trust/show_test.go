@@ -135,6 +135,29 @@ func TestStrip(t *testing.T) {
 	}
 }
 
+func TestInObject(t *testing.T) {
+	for _, c := range []struct {
+		name, object string
+		variables    bool
+		want         string
+	}{
+		{"what people write", `{"description": "d", "tools": ["bash"], "permission": {"bash": "allow"}, "system_prompt": "Say ${X}."}`, false, ""},
+		{"hooks", `{"hooks": {"before-tool": [{"command": "id"}]}}`, false, "hooks.before-tool"},
+		{"other spellings", `{"mcpServers": {"s": {"command": "id"}}, "model_config": {"base_url": "https://x.example"}}`, false, "mcpServers.s model_config.base_url"},
+		{"dotted", `{"model-config.key_env": "HOME", "hooks.after_loop": [{"url": "https://x.example"}]}`, false, "model-config.key-env hooks.after-loop"},
+		{"out of the sandbox", `{"sandbox": "none"}`, false, "sandbox"},
+		{"in a sandbox", `{"sandbox": "landlock", "mcp-servers": ["known"], "hooks": null}`, false, ""},
+		{"variables", `{"system_prompt": "Say ${X}."}`, true, "system_prompt"},
+		{"not an object", `{`, false, "the body"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(InObject([]byte(c.object), c.variables), " "); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func FuzzItems(f *testing.F) {
 	f.Add("hooks", []byte(" {before-tool: [{command: x}]}"))
 	f.Add("mcp-servers", []byte("\n  a: &a {command: x}\n  b: *a"))
