@@ -117,6 +117,15 @@ func (j *journal) asks(ask string) bool {
 	})
 }
 
+// takeBack drops the newest queued event.
+func (j *journal) takeBack() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.pending); n > 0 {
+		j.pending = j.pending[:n-1]
+	}
+}
+
 func (j *journal) append(ctx context.Context) error {
 	last, err := j.store.Append(ctx, j.key, j.lease, j.last, j.pending)
 	if err != nil {

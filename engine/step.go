@@ -204,6 +204,9 @@ func (r *run) lastIf(b session.Body, stands func() bool) (bool, error) {
 		return false, err
 	}
 	done, err := r.commitIf(stands)
+	if err != nil && !done {
+		r.log.takeBack() // what comes in before the stream is handed over may speak against it
+	}
 	if done {
 		ev.Type, ev.Body = b.Type(), b
 		err = cmp.Or(err, r.st.Apply(&ev))
