@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rosterrun/roster/internal/grants"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -17,6 +18,10 @@ func Code(err error) string {
 	var diag *profile.Diagnostic
 	var busy *session.Busy
 	var conflict *session.Conflict
+	var none *NoApprovalError
+	var answered *AnsweredError
+	var answer *AnswerError
+	var grant *grants.NotFoundError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -28,6 +33,14 @@ func Code(err error) string {
 		return "Busy"
 	case errors.As(err, &conflict):
 		return "IdempotencyConflict"
+	case errors.As(err, &none):
+		return "ApprovalNotFound"
+	case errors.As(err, &answered):
+		return "AlreadyAnswered"
+	case errors.As(err, &answer):
+		return "InvalidAnswer"
+	case errors.As(err, &grant):
+		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):
 		return "SessionNotFound"
 	case errors.Is(err, session.ErrNoWork):

@@ -37,6 +37,7 @@ func (a *App) Handler() *host.Host {
 			return p, err
 		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
+		Approvals: a.Approvals, Answer: a.Answer,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})
 }

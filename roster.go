@@ -19,6 +19,7 @@ import (
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -83,6 +84,7 @@ type App struct {
 
 	states states
 	ready  sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
+	grants *grants.Store
 	ledger *tool.Ledger
 
 	keyCommands keyCommands
@@ -176,8 +178,11 @@ func (a *App) place(cfg *config.Config) (err error) {
 			return err
 		}
 	}
-	a.state, err = filepath.Abs(a.state)
-	return err
+	if a.state, err = filepath.Abs(a.state); err != nil {
+		return err
+	}
+	a.grants = grants.New(filepath.Join(a.state, "grants.json"))
+	return nil
 }
 
 // Dir is the workspace: absolute, with links followed.

@@ -51,7 +51,10 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 	return func(yield func(session.Event, error) bool) {
 		cancelled, steered, release := j.Loop(st.Last)
 		defer release()
-		d := engine.Deps{Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact}
+		d := engine.Deps{
+			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact,
+			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V,
+		}
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {
 			var unread *unreadError
@@ -81,7 +84,7 @@ func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blue
 	if l := st.Root.Loop; l != nil {
 		return a.storedBlueprint(ctx, st.Key, l.Start)
 	}
-	over, headless := st.Root.Asked, true
+	over, headless := st.Root.Asked, st.Root.Headless
 	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil {
 		if b, ok := a.ready.LoadAndDelete(p.Prompt); ok {
 			return b.(*engine.Blueprint), nil

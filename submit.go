@@ -49,7 +49,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 	ask.Parts = a.redactParts(utf8Parts(ask.Parts))
 	prompt := &session.Prompt{
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
-		Shared: ask.Shared, Headless: ask.Headless, OnDeny: ask.OnDeny,
+		Shared: ask.Shared, User: ask.User, Headless: ask.Headless, OnDeny: ask.OnDeny,
 	}
 	a.ready.Store(prompt, b)
 	post := session.Post{

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/permission"
@@ -29,6 +30,8 @@ const (
 	DefaultStore     = "sqlite:roster.db"
 	DefaultStoreSync = "full"
 	DefaultDispatch  = "local"
+
+	DefaultAnswerTime = 24 * time.Hour
 )
 
 // Config is what all the files, variables and flags say together.
@@ -52,6 +55,8 @@ type Config struct {
 	// KeepLastGood serves what a profile's file said when it last loaded,
 	// while it does not load.
 	KeepLastGood profile.Value[bool]
+	// AnswerTime is how long a tool call waits for somebody to allow it.
+	AnswerTime profile.Value[time.Duration]
 	// Store is "sqlite:FILE", the file relative to the state directory.
 	Store profile.Value[string]
 	// StoreSync is "full" (power loss included) or "normal".
@@ -177,6 +182,7 @@ func (l *loader) defaults() {
 	set(&l.cfg.Store, DefaultStore)
 	set(&l.cfg.StoreSync, DefaultStoreSync)
 	set(&l.cfg.Dispatch, DefaultDispatch)
+	l.cfg.AnswerTime = profile.Value[time.Duration]{V: DefaultAnswerTime, Set: true, At: at}
 	l.user = map[string]bool{}
 }
 

@@ -26,7 +26,7 @@ func inactive() []string {
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "prompts", "prompt-strategies"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "prompts", "prompt-strategies"}
 }
 
 func (s section) root(it item) {
@@ -53,6 +53,8 @@ func (s section) root(it item) {
 			}
 		case "dispatch":
 			s.dispatch(it)
+		case "approvals":
+			s.each(it, s.approvals)
 		case "catalog":
 			s.each(it, s.catalog)
 		case "prompts":
@@ -153,6 +155,16 @@ func (s section) catalog(it item) {
 	}
 	if v, ok := s.oneOf(it, "true", "false"); ok {
 		s.cfg.KeepLastGood = value(v == "true", it)
+	}
+}
+
+func (s section) approvals(it item) {
+	if it.key != "timeout" {
+		s.unknown(it, "timeout")
+		return
+	}
+	if v, ok := s.duration(it); ok {
+		s.cfg.AnswerTime = value(v, it)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 		{"session id", "POST", "/chat", `{"message":"x","sessionId":"1"}`, 400, "InvalidField", "sessionId"},
 		{"profile's name", "POST", "/chat", `{"message":"x","agentId":"../x"}`, 400, "InvalidField", "agentId"},
 		{"on busy", "POST", "/chat", `{"message":"x","agentId":"echo","onBusy":"wait"}`, 400, "InvalidField", "onBusy"},
-		{"approvals", "POST", "/chat", `{"message":"x","agentId":"echo","approvals":"wait"}`, 400, "InvalidField", "approvals"},
+		{"approvals", "POST", "/chat", `{"message":"x","agentId":"echo","approvals":"perhaps"}`, 400, "InvalidField", "approvals"},
 		{"model twice", "POST", "/chat", `{"message":"x","agentId":"echo","model":"a/b","overrides":{"model":"a/c"}}`, 400, "InvalidField", "model"},
 		{"attachment", "POST", "/chat", `{"message":"x","agentId":"echo","attachments":[{"mediaType":"text/html","data":""}]}`, 400, "InvalidField", "attachments"},
 		{"override", "POST", "/chat", `{"message":"x","agentId":"echo","overrides":{"temperature":"hot"}}`, 400, "SchemaValidation", ""},

@@ -83,7 +83,7 @@ func (b *askBody) ask() (Ask, error) {
 	if err != nil {
 		return Ask{}, err
 	}
-	ask := Ask{Key: key, Profile: b.AgentID, Shared: true, Headless: true, OnBusy: b.OnBusy, OnDeny: b.OnDeny}
+	ask := Ask{Key: key, User: b.UserID, Profile: b.AgentID, Shared: true, Headless: b.Approvals != "wait", OnBusy: b.OnBusy, OnDeny: b.OnDeny}
 	if b.AgentID == "" && b.SessionID == "" {
 		return Ask{}, missing("agentId", "name a profile (GET /profiles lists them), or a session with sessionId")
 	}
@@ -96,7 +96,7 @@ func (b *askBody) ask() (Ask, error) {
 	if err := oneOf("onDeny", b.OnDeny, "stop"); err != nil {
 		return Ask{}, err
 	}
-	if err := oneOf("approvals", b.Approvals, "deny"); err != nil {
+	if err := oneOf("approvals", b.Approvals, "deny", "wait"); err != nil {
 		return Ask{}, err
 	}
 	if ask.Parts, err = b.parts(); err != nil {

@@ -33,11 +33,15 @@ func (h *Host) chat(w *response, r *http.Request) error {
 	ctx, stop := whichever(r.Context(), h.chats)
 	defer stop()
 	watch := h.watch(sub)
+	watch.stops = true
 	end, err := watch.wait(ctx)
 	if err != nil {
 		e := *h.explain(err)
 		e.SessionID = sub.Key.Stream
 		return &e
+	}
+	if end.Reason == session.ReasonWaiting {
+		return h.writeWaiting(ctx, w, sub.Key)
 	}
 	if end.Reason == session.ReasonError || end.Reason == session.ReasonPoisoned {
 		return failure(sub.Key.Stream, end)

@@ -110,12 +110,16 @@ func (h *Host) explain(err error) *Error {
 // run, and of a loop that failed.
 func statusOf(code string) int {
 	switch code {
-	case "ProfileNotFound":
+	case "ProfileNotFound", "ApprovalNotFound":
 		return http.StatusNotFound
 	case "ExecutingKey":
 		return http.StatusForbidden
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
+		return http.StatusBadRequest
+	case "AlreadyAnswered":
+		return http.StatusConflict
+	case "InvalidAnswer":
 		return http.StatusBadRequest
 	case "MissingKey", "model.rate-limit", "model.overloaded":
 		return http.StatusServiceUnavailable

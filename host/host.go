@@ -51,6 +51,10 @@ type Deps struct {
 	Steer    func(context.Context, session.Key, []message.Part) error
 	Followup func(context.Context, session.Key, []message.Part) error
 	Cancel   func(ctx context.Context, k session.Key, reason string) error
+	// Approvals lists what waits for an answer: of one session, or with an empty
+	// Stream of all of the tenant's. Answer answers one, and returns it.
+	Approvals func(context.Context, session.Key) ([]view.Approval, error)
+	Answer    func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
 	// Follow yields the events of a session as dispatch.Dispatcher does.
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Backend is the store of the sessions.
@@ -99,7 +103,10 @@ type Ask struct {
 	// Shared lets any worker of the workspace run it, and take it up after a
 	// crash; without it only the process that was asked, and App.Resume.
 	Shared bool
-	// Headless says that nobody can answer a question.
+	// User is whose prompt it is; empty: the one user of this machine.
+	User string
+	// Headless says that nobody can answer a question. Otherwise the run waits
+	// for an answer where it must.
 	Headless bool
 	// OnDeny is "stop" to end the run at the first denied tool call.
 	OnDeny string
@@ -206,6 +213,10 @@ func (h *Host) routes() {
 	m.Post("/sessions/{id}/steer", h.handle(h.steer))
 	m.Post("/sessions/{id}/followup", h.handle(h.followup))
 	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
+	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
+
+	read("/approvals", h.handle(h.approvals))
+	m.Post("/approvals/{id}", h.handle(h.answerApproval))
 }
 
 // ServeHTTP implements http.Handler.

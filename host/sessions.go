@@ -168,7 +168,7 @@ func (h *Host) events(w *response, r *http.Request) error {
 		s.frames.only = id
 	}
 	rest := rest{host: h, key: k, never: until == "", due: true, upTo: sum.Last}
-	if until != "" && after == sum.Last && !sum.Runnable() {
+	if until != "" && after == sum.Last && !sum.Open && !sum.Runnable() {
 		return nil
 	}
 	h.show(ctx, s, &rest, after)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/session"
@@ -17,6 +18,8 @@ type watch struct {
 	loop string
 	rest rest
 	end  *session.LoopEnd
+	// stops ends it also where the loop waits for a person.
+	stops bool
 }
 
 func (h *Host) watch(sub Submitted) *watch {
@@ -65,6 +68,12 @@ func (w *watch) until(ctx context.Context, after int64) iter.Seq2[[]session.Even
 			if !yield(batch, nil) {
 				return
 			}
+			if waits, err := w.waits(ctx, batch); waits || err != nil {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
 			// A loop may have ended without taking the post, as a steering
 			// message that comes too late for a loop that is cancelled.
 			quiet, err := w.rest.after(ctx, batch)
@@ -78,6 +87,21 @@ func (w *watch) until(ctx context.Context, after int64) iter.Seq2[[]session.Even
 			}
 		}
 	}
+}
+
+// waits says whether the loop waits for a person, if that is to end it. What was
+// answered since is not looked at again.
+func (w *watch) waits(ctx context.Context, batch []session.Event) (bool, error) {
+	begins := func(e session.Event) bool { return e.Type == "loop.waiting" && e.Loop == w.loop }
+	if !w.stops || !slices.ContainsFunc(batch, begins) {
+		return false, nil
+	}
+	sum, err := w.host.summary(ctx, w.sub.Key)
+	if err != nil || !sum.Suspended {
+		return false, err
+	}
+	w.end = &session.LoopEnd{Reason: session.ReasonWaiting}
+	return true, nil
 }
 
 // seeAll returns the place of the end of the loop in a batch, or -1.
@@ -167,7 +191,7 @@ func (r *rest) at(ctx context.Context, last int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if sum.Runnable() {
+	if sum.Open || sum.Runnable() {
 		r.due = false
 		return false, nil
 	}

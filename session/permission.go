@@ -115,15 +115,16 @@ type asking struct {
 	question *PermissionAsked
 	session  string
 	profile  string
+	at       time.Time
 	answer   *PermissionResolved
 }
 
-func (s *State) ask(in *Session, b *PermissionAsked) {
+func (s *State) ask(in *Session, e *Event, b *PermissionAsked) {
 	s.Asks++
 	if s.askings == nil {
 		s.askings = map[string]*asking{}
 	}
-	s.askings[b.Ask] = &asking{question: b, session: in.ID, profile: in.Profile}
+	s.askings[b.Ask] = &asking{question: b, session: in.ID, profile: in.Profile, at: e.Time}
 }
 
 // resolve takes the first answer to a question. One that comes before its
@@ -187,6 +188,7 @@ type Question struct {
 	*PermissionAsked
 	Session, Loop, Profile, Chain string
 	Depth                         int
+	At                            time.Time // when it was asked
 }
 
 // Questions yields what the stream asks for: by session, the root first, and in
@@ -201,7 +203,15 @@ func (s *State) Questions() iter.Seq[Question] {
 				continue
 			}
 			for i := range l.Calls {
-				if c := &l.Calls[i]; c.Open() && !yield(Question{c.Asked, id, l.ID, l.Start.Profile, l.Chain, in.Depth}) {
+				c := &l.Calls[i]
+				if !c.Open() {
+					continue
+				}
+				q := Question{PermissionAsked: c.Asked, Session: id, Loop: l.ID, Profile: l.Start.Profile, Chain: l.Chain, Depth: in.Depth}
+				if a := s.askings[c.Asked.Ask]; a != nil {
+					q.At = a.at
+				}
+				if !yield(q) {
 					return
 				}
 			}

@@ -146,7 +146,7 @@ func (s *State) Apply(e *Event) error {
 	}
 	switch b := body.(type) {
 	case *PermissionAsked:
-		s.ask(in, b)
+		s.ask(in, e, b)
 	case *PermissionResolved:
 		s.resolve(e, b)
 	case *LoopEnd:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/dispatch"
@@ -22,6 +24,9 @@ type watched struct {
 	key   session.Key
 	after int64 // the number of the last event that is not shown
 	begun bool  // it went on before, with the loop's start
+	// attended: somebody is asked here for what has to be allowed; waits: the run
+	// does so already.
+	attended, waits bool
 	// end looks at each event and returns the one that ends the run.
 	end func(*session.Event) *session.LoopEnd
 }
@@ -37,14 +42,29 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 	stop := c.cancelOnSignal(ctx, w.app, w.key)
 	defer stop()
 	show := c.shower(w.begun)
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	p := &approver{cli: c, app: w.app, key: w.key, attended: w.attended, leave: leave}
+	defer p.dismiss()
+	if w.waits {
+		if waits, err := p.wait(ctx); waits || err != nil {
+			return cmp.Or(err, c.sayWaiting(ctx, w, show))
+		}
+	}
 	for {
-		end, err := followOnce(ctx, w, show)
+		end, err := followOnce(ctx, w, show, p)
 		if behind := (*dispatch.FellBehind)(nil); errors.As(err, &behind) {
 			w.after = behind.From
 			continue
 		}
+		if p.dismiss(); p.left {
+			return c.sayWaiting(context.WithoutCancel(ctx), w, show)
+		}
 		if err != nil {
 			return err
+		}
+		if end.Reason == session.ReasonWaiting {
+			return c.sayWaiting(ctx, w, show)
 		}
 		return exitFor(end.Reason)
 	}
@@ -52,7 +72,7 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 
 var errNoEnd = errors.New("the session's events ended before its run did: see roster sessions resume")
 
-func followOnce(ctx context.Context, w watched, show shower) (*session.LoopEnd, error) {
+func followOnce(ctx context.Context, w watched, show shower, p *approver) (*session.LoopEnd, error) {
 	for events, err := range w.app.Follow(ctx, w.key, w.after) {
 		if err != nil {
 			return nil, err
@@ -64,12 +84,47 @@ func followOnce(ctx context.Context, w watched, show shower) (*session.LoopEnd, 
 			if end := w.end(&events[i]); end != nil {
 				return end, show.flush()
 			}
+			if waits, err := p.see(ctx, &events[i]); err != nil {
+				return nil, err
+			} else if waits {
+				return &session.LoopEnd{Reason: session.ReasonWaiting}, show.flush()
+			}
 		}
 		if err := show.flush(); err != nil {
 			return nil, err
 		}
 	}
 	return nil, errNoEnd
+}
+
+// sayWaiting ends the watch of a run that waits. For programs the last line is a
+// loop.end as always; it has no number, as the loop goes on.
+func (c *cli) sayWaiting(ctx context.Context, w watched, show shower) error {
+	list, err := w.app.Approvals(ctx, w.key)
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		if !c.quiet {
+			render.Waiting(c.stderr, c.style(c.stderr), w.key.Stream, list)
+		}
+		return exit(exitDenied)
+	}
+	st, err := foldSession(ctx, w.app, w.key)
+	if err != nil {
+		return err
+	}
+	e := session.Event{V: 1, Session: w.key.Stream, Time: time.Now().UTC().Truncate(time.Microsecond)}
+	end := &session.LoopEnd{Reason: session.ReasonWaiting}
+	if l := st.Root.Loop; l != nil {
+		e.Loop, e.Turn, e.Agent, e.Chain = l.ID, l.Turn, l.Agent, l.Chain
+		end.Text, end.Usage, end.Denied = l.Text, l.Usage, l.Denied
+	}
+	e.Body = end
+	if err := cmp.Or(show.event(&e), show.flush()); err != nil {
+		return err
+	}
+	return exit(exitDenied)
 }
 
 func (c *cli) shower(begun bool) shower {

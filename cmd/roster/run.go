@@ -29,6 +29,7 @@ type runFlags struct {
 	mode           string
 	allowAll       bool
 	onDeny         string
+	approvals      string
 	record, replay string
 }
 
@@ -43,6 +44,11 @@ The prompt is an argument, or is read from standard input with "-".
 On a terminal the text is streamed, and the tools that are used are shown. In a
 pipe, standard output gets the answer and nothing else. With --json it gets all
 events, one JSON object a line; the last one is loop.end.
+
+A tool call that the rules say to ask about is asked about on the terminal. Where
+nobody is there it is denied at once, the model is told, and the run goes on;
+with --approvals wait the run stops there, with exit code 3, until roster
+approvals answer has answered it.
 
 The first interrupt (Ctrl-C) cancels the run and waits for its end; the second
 one ends the program at once.`,
@@ -66,6 +72,7 @@ one ends the program at once.`,
 	modeFlag(cmd, &f)
 	fs.BoolVar(&f.allowAll, "dangerously-allow-all", false, "let the permission mode bypass run everything unasked that is not denied")
 	fs.StringVar(&f.onDeny, "on-deny", "", "\"stop\" ends the run at the first denied tool call, with exit code 3")
+	fs.StringVar(&f.approvals, "approvals", "", "what has to be allowed: `wait|deny`; wait leaves the run open, with exit code 3, until it is answered")
 	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
 	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
 	return cmd
@@ -84,22 +91,24 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	attended := !f.nonInteractive && c.attended()
+	headless := f.approvals == "deny" || f.approvals != "wait" && !attended
 	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
 		Profile:  args[0],
 		Parts:    []message.Part{message.Text{Text: prompt}},
 		Flags:    set,
-		Headless: true,
+		Headless: headless,
 		AllowAll: f.allowAll,
 		OnDeny:   f.onDeny,
 	}
 	if err = c.askTrust(ctx, app, ask, !f.nonInteractive && c.canAsk(args[1:])); err == nil {
-		err = c.ask(ctx, app, f, ask)
+		err = c.ask(ctx, app, f, ask, attended)
 	}
 	return c.close(app, err)
 }
 
-func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.Ask) error {
+func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.Ask, attended bool) error {
 	if f.continues {
 		id, err := newestSession(ctx, app, ask.Profile)
 		if err != nil {
@@ -117,7 +126,7 @@ func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.A
 		return err
 	}
 	w := roster.Watch{Post: sub.Post}
-	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See})
+	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
 }
 
 // prompt reads the prompt from the arguments or, where they say so, from
@@ -169,6 +178,9 @@ func (f *runFlags) overrides() (map[string]string, error) {
 	}
 	if f.onDeny != "" && f.onDeny != "stop" {
 		return nil, usagef("--on-deny %s: the only value is stop", f.onDeny)
+	}
+	if f.approvals != "" && f.approvals != "wait" && f.approvals != "deny" {
+		return nil, usagef("--approvals %s: it takes wait or deny", f.approvals)
 	}
 	if f.session != "" && f.continues {
 		return nil, usagef("--session and --continue exclude each other")

@@ -68,6 +68,7 @@ func root(t testing.TB) string {
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits, "expand": expand, "fill": fill, "requests": requests, "lastline": lastLine,
+		"waiting": waitingFor, "grant": grant,
 	}
 }
 

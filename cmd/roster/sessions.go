@@ -301,10 +301,12 @@ func (c *cli) resumeSession(ctx context.Context, app *roster.App, k session.Key)
 	if err != nil {
 		return err
 	}
-	if err := app.Resume(ctx, k); err != nil {
-		if errors.Is(err, session.ErrNoWork) {
-			return c.nothingToResume(before)
-		}
+	err = app.Resume(ctx, k)
+	waits := errors.Is(err, session.ErrNoWork) && before.Suspended
+	if errors.Is(err, session.ErrNoWork) && !waits {
+		return c.nothingToResume(before)
+	}
+	if err != nil && !waits {
 		return err
 	}
 	last := func(e *session.Event) *session.LoopEnd {
@@ -318,7 +320,7 @@ func (c *cli) resumeSession(ctx context.Context, app *roster.App, k session.Key)
 		}
 		return end
 	}
-	return c.follow(ctx, watched{app: app, key: k, after: before.Last, begun: before.Open, end: last})
+	return c.follow(ctx, watched{app: app, key: k, after: before.Last, begun: before.Open, end: last, attended: c.attended(), waits: waits})
 }
 
 func (c *cli) nothingToResume(s session.Summary) error {
@@ -335,5 +337,37 @@ func (c *cli) nothingToResume(s session.Summary) error {
 }
 
 func (c *cli) cancelSession(ctx context.Context, app *roster.App, k session.Key) error {
-	return app.Cancel(ctx, k, "cancelled with roster sessions cancel")
+	b, err := app.Backend(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := b.Summary(ctx, k)
+	if err != nil {
+		return err
+	}
+	if err := app.Cancel(ctx, k, "cancelled with roster sessions cancel"); err != nil || !before.Suspended {
+		return err
+	}
+	if err := app.Resume(ctx, k); !errors.Is(err, session.ErrNoWork) { // nobody runs it: it is ended here
+		return err
+	}
+	return nil
+}
+
+// foldSession reads the state of a session.
+func foldSession(ctx context.Context, app *roster.App, k session.Key) (*session.State, error) {
+	b, err := app.Backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := session.NewState(k)
+	for e, err := range b.Read(ctx, k, 0) {
+		if err == nil {
+			err = st.Apply(&e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
 }

@@ -63,6 +63,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.start(e, b)
 	case *session.LoopResumed:
 		r.notef("· taken up where it stood (%s)", orWord(b.Why, "the worker before is gone"))
+	case *session.PermissionResolved:
+		r.answered(b)
 	case *session.TurnStart:
 		r.turns++
 	case *session.ToolBefore:
@@ -163,6 +165,14 @@ func (r *Run) stopped(b *session.Message) {
 	case "refusal":
 		r.notef("· the model or its provider refused to answer")
 	}
+}
+
+func (r *Run) answered(b *session.PermissionResolved) {
+	by := ""
+	if b.By != "" {
+		by = " by " + line(b.By, callRunes)
+	}
+	r.notef("· answered%s: %s", by, line(string(b.Answer), callRunes))
 }
 
 func (r *Run) before(e *session.Event, b *session.ToolBefore) {

@@ -1,0 +1,85 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/session"
+)
+
+// Approval asks a person for a tool call: what it would do, why it is asked, and
+// what may be answered. Nothing of it is hidden.
+func Approval(w io.Writer, s Style, a *view.Approval) {
+	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks to use %s:", Visible(a.AgentID), Visible(a.Tool))))
+	for _, line := range a.Shown {
+		fmt.Fprintf(w, "  %s\n", s.paint(yellow, line))
+	}
+	for _, line := range arguments(a) {
+		fmt.Fprintf(w, "  %s\n", s.paint(dim, line))
+	}
+	fmt.Fprintf(w, "  %s\n", s.paint(dim, why(a)))
+	choices := []string{"y once"}
+	if slices.Contains(a.Answers, session.AnswerSession) {
+		choices = append(choices, "s for this session")
+	}
+	if slices.Contains(a.Answers, session.AnswerAlways) {
+		choices = append(choices, "a always in this workspace")
+	}
+	choices = append(choices, "n no (a reason may follow)")
+	if slices.Contains(a.Answers, session.AnswerSession) {
+		choices = append(choices, "never in this session")
+	}
+	fmt.Fprintf(w, "  %s\n", strings.Join(choices, ", "))
+}
+
+// maxArguments bounds what is shown of the arguments, in bytes; what is cut is
+// said.
+const maxArguments = 4 << 10
+
+func arguments(a *view.Approval) []string {
+	text := string(a.Arguments)
+	cut := ""
+	if len(text) > maxArguments {
+		text, cut = text[:maxArguments], fmt.Sprintf(" … and %d bytes more: see roster approvals list --json", len(text)-maxArguments)
+	}
+	if text == "" || text == "{}" {
+		return nil
+	}
+	return []string{"with " + Visible(text) + cut}
+}
+
+// why says which rule asks, and why again.
+func why(a *view.Approval) string {
+	s := "because " + Visible(a.Reason)
+	if r := a.Rule; r != nil {
+		s += fmt.Sprintf(" (%s %s %q", r.Effect, Visible(r.Tool), r.Subject)
+		if r.File != "" {
+			s += fmt.Sprintf(" at %s:%d", Visible(r.File), r.Line)
+		} else if r.Layer != "" {
+			s += ", " + r.Layer
+		}
+		s += ")"
+	}
+	if a.Again != "" {
+		s += "; asked again, as " + Visible(a.Again)
+	}
+	return s
+}
+
+// Waiting says what a run waits for and how that is answered.
+func Waiting(w io.Writer, s Style, id string, list []view.Approval) {
+	fmt.Fprintln(w, s.paint(yellow, "waiting for an approval"))
+	for i := range list {
+		a := &list[i]
+		fmt.Fprintf(w, "  %s\n", strings.Join(a.Shown, "; "))
+		words := make([]string, len(a.Answers))
+		for i, x := range a.Answers {
+			words[i] = string(x)
+		}
+		fmt.Fprintf(w, "    roster approvals answer %s %s\n", a.ID, strings.Join(words, "|"))
+	}
+	fmt.Fprintf(w, "  then: roster sessions resume %s\n", id)
+}
