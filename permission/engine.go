@@ -222,6 +222,9 @@ func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 	}
 	if host.effect < v.effect {
 		v = host
+		if v.effect == Ask && e.refused(q) {
+			v.effect, v.step = Deny, StepDenial
+		}
 	}
 	untrusted := v.step == StepTrust
 	switch {
@@ -240,21 +243,23 @@ func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 
 // answered looks a question up among the answers that hold.
 func (e *Engine) answered(q Query, v verdict, unknown bool) verdict {
-	has := func(grants []Grant, effect Effect) bool {
-		return slices.ContainsFunc(grants, func(g Grant) bool {
-			return g.Effect == effect && g.Query == q && (effect == Deny || g.Profile == e.profile)
-		})
-	}
+	granted := func(g Grant) bool { return g.Effect == Allow && g.Query == q && g.Profile == e.profile }
 	switch {
-	case has(e.grants.Session, Deny) && e.does(byDenials):
+	case e.refused(q):
 		v.effect, v.step = Deny, StepDenial
 	case unknown:
-	case has(e.grants.Session, Allow) && e.does(bySessionGrants):
+	case slices.ContainsFunc(e.grants.Session, granted) && e.does(bySessionGrants):
 		v.effect, v.step = Allow, StepSessionGrant
-	case has(e.grants.Workspace, Allow) && e.does(byWorkspaceGrants):
+	case slices.ContainsFunc(e.grants.Workspace, granted) && e.does(byWorkspaceGrants):
 		v.effect, v.step = Allow, StepWorkspaceGrant
 	}
 	return v
+}
+
+// refused says that somebody has refused this for the session, for whichever
+// profile.
+func (e *Engine) refused(q Query) bool {
+	return e.does(byDenials) && slices.ContainsFunc(e.grants.Session, func(g Grant) bool { return g.Effect == Deny && g.Query == q })
 }
 
 func (e *Engine) reason(s Step) string {

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,55 @@ import (
 // the subject stands for a hole: text that is not known.
 type Pattern struct {
 	parts []string // the text around and between the stars
+	ends  ends
+}
+
+// ends are up to 16 bytes at the start and 8 at the end of a text: compared with
+// those of a subject, they tell most patterns apart from it at once. Packed into
+// numbers, the outermost byte comes lowest; where a text is shorter, there is
+// NUL, which no pattern contains.
+type ends struct{ head, next, tail, headMask, nextMask, tailMask uint64 }
+
+func endsOf(s string) (e ends) {
+	n := len(s)
+	if n >= 16 {
+		e.head, e.next = load(s), load(s[8:])
+		e.tail = bits.ReverseBytes64(load(s[n-8:]))
+		return e
+	}
+	for i := range min(8, n) {
+		e.head |= uint64(s[i]) << (8 * i)
+		e.tail |= uint64(s[n-1-i]) << (8 * i)
+	}
+	for i := 8; i < n; i++ {
+		e.next |= uint64(s[i]) << (8 * (i - 8))
+	}
+	return e
+}
+
+// load packs the first eight bytes.
+func load(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// fixedEnds are those of every text that begins and ends with two texts.
+func fixedEnds(head, tail string) ends {
+	e := endsOf(head)
+	e.tail = endsOf(tail).tail
+	e.headMask, e.nextMask, e.tailMask = mask(len(head)), mask(len(head)-8), mask(len(tail))
+	return e
+}
+
+// mask covers the lowest n bytes.
+func mask(n int) uint64 {
+	return ^uint64(0) >> (64 - 8*max(0, min(8, n)))
+}
+
+// fit says whether a text with the ends s may have these.
+func (e *ends) fit(s *ends) bool {
+	return (s.head&e.headMask^e.head)|(s.next&e.nextMask^e.next)|(s.tail&e.tailMask^e.tail) == 0
 }
 
 // ParsePattern compiles a pattern: `*` stands for any run of characters, `?`
@@ -31,7 +81,10 @@ func ParsePattern(s string) (Pattern, error) {
 			kept = append(kept, p)
 		}
 	}
-	return Pattern{kept}, nil
+	first, _, _ := strings.Cut(kept[0], "?")
+	last := kept[len(kept)-1]
+	last = last[strings.LastIndexByte(last, '?')+1:]
+	return Pattern{kept, fixedEnds(first, last)}, nil
 }
 
 // Any says whether the pattern is `*`, which matches everything.

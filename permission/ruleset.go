@@ -3,25 +3,40 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ruleset is a list of rules, kept apart by tool: for each tool that a rule
 // names all that hold for it, and for all others those with a pattern.
 type ruleset struct {
-	named     map[string][]compiled
-	patterned []compiled
+	named     map[string]list
+	patterned list
+	empty     bool
+}
+
+// list holds rules in their order, and the ends of their subjects side by side.
+type list struct {
+	rules []compiled
+	ends  []ends
+}
+
+func (l list) with(c compiled) list {
+	return list{append(l.rules, c), append(l.ends, c.subject.ends)}
 }
 
 type compiled struct {
-	tool, subject Pattern
+	subject, tool Pattern
 	url           *urlPattern // of a rule for webfetch
 	rule          *Rule
 	effect        Effect
+	// strict is what the rule gives at least: ask for an allow that counts for no
+	// more than other rules do.
+	strict Effect
 }
 
 // compileRules compiles a list. In that of the host a star stands for task too.
 func compileRules(rules []Rule, host bool) (*ruleset, error) {
-	set := &ruleset{named: map[string][]compiled{}}
+	set := &ruleset{named: map[string]list{}, empty: len(rules) == 0}
 	all := make([]compiled, 0, len(rules))
 	var errs []error
 	for i := range rules {
@@ -32,18 +47,18 @@ func compileRules(rules []Rule, host bool) (*ruleset, error) {
 		}
 		all = append(all, c)
 		if c.tool.literal() {
-			set.named[c.rule.Tool] = nil
+			set.named[c.rule.Tool] = list{}
 		} else {
-			set.patterned = append(set.patterned, c)
+			set.patterned = set.patterned.with(c)
 		}
 	}
 	for _, tool := range []string{webfetch, task, ExternalDirectory, Protected} {
-		set.named[tool] = nil
+		set.named[tool] = list{}
 	}
 	for tool := range set.named {
 		for i := range all {
 			if c := &all[i]; c.holdsFor(tool, host) {
-				set.named[tool] = append(set.named[tool], *c)
+				set.named[tool] = set.named[tool].with(*c)
 			}
 		}
 	}
@@ -57,7 +72,10 @@ func compileRule(r Rule) (c compiled, err error) {
 	if r.Effect > Allow {
 		return c, fmt.Errorf("%s is none of allow, ask and deny", r.Effect)
 	}
-	c.rule, c.effect = &r, r.Effect
+	c.rule, c.effect, c.strict = &r, r.Effect, r.Effect
+	if r.Untrusted {
+		c.strict = min(c.strict, Ask)
+	}
 	if c.tool, err = ParsePattern(r.Tool); err != nil {
 		return c, err
 	}
@@ -84,7 +102,7 @@ func (c *compiled) holdsFor(tool string, host bool) bool {
 
 // of lists rules among which all those for the tool are; others says that there
 // may be some for other tools too.
-func (s *ruleset) of(tool string) (rules []compiled, others bool) {
+func (s *ruleset) of(tool string) (rules list, others bool) {
 	if rules, ok := s.named[tool]; ok {
 		return rules, false
 	}
@@ -95,25 +113,36 @@ func (s *ruleset) of(tool string) (rules []compiled, others bool) {
 // given one. Of a subject with holes it is the strictest that some filling of
 // them would get.
 func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
-	rules, others := s.of(t.tool)
+	if s.empty {
+		return otherwise, nil
+	}
+	l, others := s.of(t.tool)
+	plain := t.plain()
+	var toolEnds ends
+	if others {
+		toolEnds = endsOf(t.tool)
+	}
 	var found *compiled
-	for i := len(rules) - 1; i >= 0; i-- {
-		c := &rules[i]
-		if others && !c.tool.Match(t.tool) {
+	for i := len(l.rules) - 1; i >= 0; i-- {
+		if plain && !l.ends[i].fit(&t.ends) {
+			continue
+		}
+		c := &l.rules[i]
+		if others && !(c.tool.ends.fit(&toolEnds) && c.tool.Match(t.tool)) {
 			continue
 		}
 		m := c.match(t)
-		if m == never || m == maybe && c.effect == Allow {
+		if m == never {
 			continue
 		}
-		if found == nil || c.effect < found.effect {
+		if found == nil || c.strict < found.strict || c.strict == found.strict && c.effect < found.effect {
 			found = c
 		}
 		if m == always || found.effect == Deny {
 			return found.effect, found.rule
 		}
 	}
-	if found != nil && found.effect <= otherwise {
+	if found != nil && found.strict <= otherwise {
 		return found.effect, found.rule
 	}
 	return otherwise, nil
@@ -122,9 +151,8 @@ func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
 // offers says whether the tool may do anything: read from the last rule back,
 // an allow or ask comes before a deny of every subject.
 func (s *ruleset) offers(tool string, otherwise bool) bool {
-	rules, others := s.of(tool)
-	for i := len(rules) - 1; i >= 0; i-- {
-		c := &rules[i]
+	l, others := s.of(tool)
+	for _, c := range slices.Backward(l.rules) {
 		switch {
 		case others && !c.tool.Match(tool):
 		case c.effect != Deny:
@@ -140,13 +168,18 @@ func (s *ruleset) offers(tool string, otherwise bool) bool {
 type target struct {
 	tool string
 	text
-	url *address // of webfetch
+	url address // of webfetch
 	// base is the text with the command's base name. Denials and questions match
 	// it too; empty: it is the same.
 	base text
 	// bare are texts without the assignments in front. A denial or question
 	// that matches one of them counts beside what matches the text.
 	bare [2]text
+}
+
+// plain says that a rule matches the text or does not.
+func (t *target) plain() bool {
+	return t.heads == nil && t.base.s == "" && t.bare[0].s == "" && t.url.host == ""
 }
 
 // matched says for which fillings of a target's holes a rule matches.
@@ -159,7 +192,7 @@ const (
 )
 
 func (c *compiled) match(t *target) matched {
-	if t.url != nil {
+	if t.url.host != "" {
 		return c.matchURL(t)
 	}
 	m := c.matchText(&t.text)
@@ -181,7 +214,7 @@ func (c *compiled) matchText(t *text) matched {
 	switch {
 	case c.subject.Match(t.s):
 		return always
-	case t.heads != nil && c.effect != Allow && c.subject.mayMatch(t):
+	case t.heads != nil && c.strict != Allow && c.subject.mayMatch(t):
 		return maybe
 	}
 	return never

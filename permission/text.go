@@ -18,6 +18,7 @@ func holed(s string) bool { return strings.Contains(s, hole) }
 // last; whole says that all holes may be empty, and that this leaves full.
 type text struct {
 	s            string
+	ends         ends
 	heads, tails []string
 	full         string
 	whole        bool
@@ -25,7 +26,7 @@ type text struct {
 
 // textOf reads a text in which a NUL is a hole.
 func textOf(s string) text {
-	t := text{s: s}
+	t := text{s: s, ends: endsOf(s)}
 	if first := strings.Index(s, hole); first >= 0 {
 		t.heads = []string{s[:first]}
 		t.tails = []string{s[strings.LastIndex(s, hole)+1:]}
@@ -53,6 +54,7 @@ func joined(words []shell.Word) text {
 		}
 	}
 	t := text{s: b.String()}
+	t.ends = endsOf(t.s)
 	if holed(t.s) {
 		t.full, t.whole = t.before(words)
 		t.after(words)

@@ -14,18 +14,22 @@ type address struct {
 	// path with the query, as written and without what servers see through:
 	// escaped letters and dots.
 	path, plain string
+	ends        ends // of the host
 }
 
 // parseAddress reads a URL. Whatever another reader might take for another host
 // is refused.
-func parseAddress(s string) (*address, bool) {
+func parseAddress(s string) (address, bool) {
+	if a, ok := plainAddress(s); ok {
+		return a, true
+	}
 	u, err := url.Parse(s)
 	if err != nil || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
-		return nil, false
+		return address{}, false
 	}
-	a := &address{scheme: u.Scheme, host: strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")}
+	a := address{scheme: u.Scheme, host: strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")}
 	if a.host == "" || strings.ContainsFunc(a.host, func(r rune) bool { return r <= ' ' || r > '~' || r == '*' || r == '\\' }) {
-		return nil, false
+		return address{}, false
 	}
 	if strings.Contains(a.host, ":") {
 		a.host = "[" + a.host + "]"
@@ -47,7 +51,31 @@ func parseAddress(s string) (*address, bool) {
 	}
 	a.plain += query
 	a.text = a.scheme + "://" + a.host + a.path
+	a.ends = endsOf(a.host)
 	return a, true
+}
+
+// plainAddress reads what needs no reading: the usual form of most addresses.
+func plainAddress(s string) (address, bool) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	slash := strings.IndexByte(rest, '/')
+	if !ok || scheme != "http" && scheme != "https" || slash <= 0 {
+		return address{}, false
+	}
+	host, path := rest[:slash], rest[slash:]
+	for i := range len(host) {
+		if c := host[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && (c != '.' || i == 0 || i == len(host)-1) {
+			return address{}, false
+		}
+	}
+	for i := range len(path) {
+		c := path[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '_' && (c != '/' && c != '.' || i > 0 && path[i-1] == '/') {
+			return address{}, false
+		}
+	}
+	return address{s, scheme, host, path, path, endsOf(host)}, true
 }
 
 func usual(scheme, port string) bool {
@@ -93,7 +121,10 @@ func parseURLPattern(s string) (*urlPattern, error) {
 // matchURL holds a rule against an address. An allow must match every way to
 // read it; a denial or question also matches the whole as plain text.
 func (c *compiled) matchURL(t *target) matched {
-	a, p := t.url, c.url
+	a, p := &t.url, c.url
+	if c.effect == Allow && !p.any && !p.host.ends.fit(&a.ends) {
+		return never
+	}
 	hit := p.any
 	if !hit && p.scheme.Match(a.scheme) && p.host.Match(a.host) {
 		if c.effect == Allow {
