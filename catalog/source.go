@@ -153,6 +153,14 @@ func leading(s Source, abs string) string {
 	if written := filepath.ToSlash(filepath.Clean(s.Path)); filepath.IsLocal(s.Path) && hasProfileFolder(written) {
 		return written
 	}
+	if stand := strings.TrimSuffix(abs, string(filepath.Separator)+filepath.Clean(s.Path)); filepath.IsLocal(s.Path) && stand != abs && dialect.IsProfileFolder(filepath.Base(stand)) {
+		return path.Join(ownFolders(stand), filepath.ToSlash(filepath.Clean(s.Path))) // one stands in agents, and names a folder there
+	}
+	return ownFolders(abs)
+}
+
+// ownFolders gives the last folders of a path that tell names and formats.
+func ownFolders(abs string) string {
 	base, parent := filepath.Base(abs), filepath.Base(filepath.Dir(abs))
 	switch {
 	case base == ".opencode":

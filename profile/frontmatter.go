@@ -49,6 +49,10 @@ func Split(file string, data []byte) (Frontmatter, []Diagnostic) {
 	rest, line, before := skipBeforeOpener(data)
 	head, after, _ := bytes.Cut(rest, []byte("\n"))
 	if !isDashes(head) {
+		if isDashes(bytes.TrimLeft(head, " \t")) {
+			return Frontmatter{}, []Diagnostic{Diagnose(CodeMissingFrontmatter, source.Origin{File: file, Line: line, Column: 1}, "",
+				"the frontmatter is indented", "take away the blanks before the three dashes, and as many before each line to the closing ones")}
+		}
 		return Frontmatter{}, []Diagnostic{Diagnose(CodeMissingFrontmatter, at, "",
 			"the file does not start with frontmatter", "start it with a line of three dashes, the keys, and another line of three dashes")}
 	}

@@ -30,6 +30,7 @@ func TestSplit(t *testing.T) {
 		{name: "comment of two lines before", in: "<!-- a\nb -->\n---\na: 1\n---\nx", yaml: "a: 1\n", body: "x", yamlLine: 4, bodyAt: 6, codes: "P108"},
 		{name: "nothing", in: "", codes: "P101"},
 		{name: "text only", in: "# Title\n", codes: "P101"},
+		{name: "indented as a whole", in: "  ---\n  a: 1\n  ---\n", codes: "P101"},
 		{name: "text before", in: "x\n---\na: 1\n---\n", codes: "P101"},
 		{name: "four dashes", in: "----\na: 1\n----\n", codes: "P101"},
 		{name: "comment that does not end", in: "<!-- a\n---\na: 1\n---\n", codes: "P101"},

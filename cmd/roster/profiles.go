@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -48,6 +49,7 @@ func (f *listFlags) check() error {
 		for _, d := range dialect.All() {
 			names = append(names, d.Name)
 		}
+		slices.Sort(names)
 		return usagef("--dialect %s: the dialects are %s", f.dialect, strings.Join(names, ", "))
 	}
 	if modes := []string{"all", "primary", "subagent"}; f.mode != "" && !slices.Contains(modes, f.mode) {
@@ -58,6 +60,25 @@ func (f *listFlags) check() error {
 		return usagef("--model: %v", err)
 	}
 	return nil
+}
+
+// knows refuses a tool that is neither built in nor named by a profile.
+func (f listFlags) knows(all iter.Seq[*profile.Profile]) error {
+	if f.tool == "" {
+		return nil
+	}
+	names := dialect.Tools()
+	for p := range all {
+		names = append(names, p.Flatten().Tools.V.Names...)
+	}
+	if slices.Contains(names, f.tool) {
+		return nil
+	}
+	slices.Sort(names)
+	if near := profile.Nearest(f.tool, slices.Compact(names), 1); len(near) > 0 {
+		return usagef("--tool %s: no tool has this name: did you mean %s?", f.tool, near[0])
+	}
+	return usagef("--tool %s: no tool has this name, and no profile names it", f.tool)
 }
 
 func (f listFlags) want(i view.Item) bool {
@@ -76,6 +97,9 @@ func (c *cli) list(f listFlags) error {
 		return err
 	}
 	all := app.Catalog().Snapshot()
+	if err := f.knows(all.List()); err != nil {
+		return err
+	}
 	items := []view.Item{}
 	var rows [][]string
 	for p := range all.List() {

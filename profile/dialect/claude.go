@@ -140,19 +140,24 @@ func (d *decoder) denials(f field) []permission.Rule {
 		return nil
 	}
 	var rules []permission.Rule
+	text := d.textItems(n)
 	for _, item := range items {
+		at := d.at(item)
+		if n.Kind == yaml.ScalarNode {
+			at = text.next(item.Value)
+		}
 		name, arg, narrowed := strings.Cut(strings.TrimSpace(deref(item).Value), "(")
 		if name = strings.TrimSpace(name); name == "" {
-			d.report(profile.CodeNotAllowed, d.at(item), f.written, "a tool without a name", "")
+			d.report(profile.CodeNotAllowed, at, f.written, "a tool without a name", "")
 			continue
 		}
 		if strings.ContainsAny(name, notInNames) {
-			d.report(profile.CodeNotAllowed, d.at(item), f.written, fmt.Sprintf("%q is no name of a tool: nothing would be denied by it", shorten(name)), "write the names alone, with commas between them")
+			d.report(profile.CodeNotAllowed, at, f.written, fmt.Sprintf("%q is no name of a tool: nothing would be denied by it", shorten(name)), "write the names alone, with commas between them")
 			continue
 		}
 		names := ruleTools(name, permission.Deny)
 		if _, known := toolNames(names[0]); !known {
-			d.report(profile.CodeUnknownTool, d.at(item), f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
+			d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
 		}
 		for _, tool := range names {
 			subs := []string{"*"}
@@ -160,7 +165,7 @@ func (d *decoder) denials(f field) []permission.Rule {
 				subs = subjects(tool, strings.TrimSuffix(strings.TrimSpace(arg), ")"))
 			}
 			for _, s := range subs {
-				rules = append(rules, permission.Rule{Tool: tool, Subject: s, Effect: permission.Deny, At: d.at(item)})
+				rules = append(rules, permission.Rule{Tool: tool, Subject: s, Effect: permission.Deny, At: at})
 			}
 		}
 	}

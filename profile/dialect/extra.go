@@ -56,6 +56,9 @@ func within(in string, names []string) []string {
 
 func (d *decoder) kept(f field, value []byte, known bool, candidates func() []string) {
 	key, native := schema.Find(f.key)
+	if !native || !d.strict() { // else its shape is checked
+		d.uniqueIn(f.written, f.node)
+	}
 	switch {
 	case native && d.strict() && !d.fits(f, &key.Shape): // the diagnostic says so
 	case key.Guard:
@@ -71,6 +74,20 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 		name = f.written
 	}
 	d.p.Extra = append(d.p.Extra, profile.Extra{Key: name, YAML: bytes.Clone(value), Known: known || native, At: f.at})
+}
+
+// uniqueIn reports keys that stand twice in the maps of a value.
+func (d *decoder) uniqueIn(in string, n *yaml.Node) {
+	if n.Kind == yaml.MappingNode && !d.unique(in, n) {
+		return
+	}
+	for i, c := range n.Content {
+		below := in
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			below = in + "." + n.Content[i-1].Value
+		}
+		d.uniqueIn(below, c)
+	}
 }
 
 // notYet notes a key that is read, checked and written back, and that this

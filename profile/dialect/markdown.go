@@ -22,6 +22,7 @@ func (d *decoder) inactive(f field, key string, known bool) {
 
 // keepAs puts a field among the keys that are not acted on.
 func (d *decoder) keepAs(f field, key string, known bool) {
+	d.uniqueIn(f.written, f.node)
 	for i := range d.doc.fields {
 		if d.doc.fields[i].node != f.node {
 			continue

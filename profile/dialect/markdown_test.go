@@ -137,7 +137,7 @@ prompt
 	if diff := cmp.Diff([]string{"read", "bash", "github_get_issue", "docs_*"}, p.Tools.V.Names); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff("allow bash git log 4:8\nallow bash git log * 4:8\ndeny write * 5:19\ndeny bash rm * 5:26\ndeny NotebookEdit * 5:40", rules(p.Permission)); diff != "" {
+	if diff := cmp.Diff("allow bash git log 4:14\nallow bash git log * 4:14\ndeny write * 5:19\ndeny bash rm * 5:26\ndeny NotebookEdit * 5:40", rules(p.Permission)); diff != "" {
 		t.Error(diff)
 	}
 	var kept []string

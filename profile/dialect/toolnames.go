@@ -8,6 +8,9 @@ import (
 )
 
 // builtinTools are the names of our own tools.
+// Tools lists the tools that are built in, by their names here.
+func Tools() []string { return builtinTools() }
+
 func builtinTools() []string {
 	return []string{
 		"read", "write", "edit", "glob", "grep", "bash", "webfetch", "websearch",

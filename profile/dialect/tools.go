@@ -1,11 +1,13 @@
 package dialect
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -77,15 +79,65 @@ func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.
 	v := profile.Tools{Names: make([]string, 0, len(items)), Written: append([]string{}, items...)}
 	var rules []permission.Rule
 	var unknown unknownTools
+	text := d.textItems(n)
 	for i, item := range items {
 		pos := d.at(n)
 		if n.Kind == yaml.SequenceNode {
 			pos = d.at(n.Content[i])
+		} else {
+			pos = text.next(item)
 		}
 		rules = append(rules, d.toolItem(&v, &unknown, f, item, pos)...)
 	}
 	unknown.report(d, f)
 	return set(v, f), rules
+}
+
+// textItems gives the places of the items of a text with commas.
+type textItems struct {
+	d      *decoder
+	n      *yaml.Node
+	line   string // what is written from the text's first character on
+	from   int    // how far the text was looked through, in bytes
+	column int    // there
+}
+
+func (d *decoder) textItems(n *yaml.Node) *textItems {
+	t := &textItems{d: d, n: n, column: n.Column}
+	if d.doc.starts == nil {
+		d.doc.starts = lineStarts(d.doc.front.YAML)
+	}
+	if n.Kind != yaml.ScalarNode || d.doc.lines != nil || n.Line < 1 || n.Line > len(d.doc.starts) {
+		return t
+	}
+	line, _, _ := bytes.Cut(d.doc.front.YAML[d.doc.starts[n.Line-1]:], []byte("\n"))
+	if isQuoted(n) {
+		t.column++
+	}
+	for range t.column - 1 {
+		_, size := utf8.DecodeRune(line)
+		line = line[size:]
+	}
+	t.line = string(line)
+	return t
+}
+
+// next gives the place of the next item: that of the text, where it is not
+// written as it is read.
+func (t *textItems) next(item string) source.Origin {
+	skip := strings.Index(t.n.Value[t.from:], item)
+	if skip < 0 {
+		return t.d.at(t.n)
+	}
+	at := t.from + skip
+	t.column += utf8.RuneCountInString(t.n.Value[t.from:at])
+	here := *t.n
+	here.Column = t.column
+	t.from, t.column = at+len(item), t.column+utf8.RuneCountInString(item)
+	if at > len(t.line) || !strings.HasPrefix(t.line[at:], item) {
+		return t.d.at(t.n)
+	}
+	return t.d.at(&here)
 }
 
 // unknownTools are the names of one list that are not built in. They make one
