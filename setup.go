@@ -113,16 +113,21 @@ func (a *App) inspect(p *profile.Profile) []profile.Diagnostic {
 // reaches or reads something that a file names asks it first, each time anew.
 func (a *App) Trust() trust.View { return a.now().view }
 
-// narrow makes a spec that stands in a log obey what is trusted now: rules that
-// do not count any more are marked. It changes nothing in s.
+// narrow makes a spec that stands in a log obey what is trusted now: what the
+// workspace's files allowed when it was trusted counts as ask. It changes nothing
+// in s.
 func narrow(s *spec.Spec, v trust.View) *spec.Spec {
+	if !s.Trusted || v.Workspace() {
+		return s
+	}
 	out := *s
 	out.Rules = slices.Clone(s.Rules)
 	for i, r := range out.Rules {
 		out.Rules[i].Untrusted = r.Untrusted || !v.Rules(r.At.File)
 	}
-	if !v.Workspace() && out.DefaultPermission == permission.Allow {
-		out.DefaultPermission = permission.Ask
+	out.DefaultPermission = min(out.DefaultPermission, permission.Ask)
+	if out.PermissionMode == permission.ModeAcceptEdits || out.PermissionMode == permission.ModeBypass {
+		out.PermissionMode = permission.ModeDefault
 	}
 	return &out
 }

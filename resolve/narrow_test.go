@@ -49,7 +49,7 @@ func TestRequestsNarrow(t *testing.T) {
 				t.Errorf("diagnostics %+v", ds)
 			}
 			in.Overrides, in.Flags = nil, in.Overrides
-			if s, ds, err = Spec(in); err != nil || len(ds) > 0 {
+			if _, ds, err = Spec(in); err != nil || len(ds) > 0 {
 				t.Errorf("a flag: %v, %v", ds, err)
 			}
 		})

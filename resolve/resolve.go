@@ -96,7 +96,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 		in.LookupEnv = os.LookupEnv
 	}
 	in.Platform = cmp.Or(in.Platform, runtime.GOOS+"/"+runtime.GOARCH)
-	r := &resolver{in: in, won: map[string]int{}, out: &spec.Spec{Origins: make(map[string]spec.Trace, 48)}}
+	r := &resolver{in: in, won: map[string]int{}, out: &spec.Spec{Trusted: in.Trust.Workspace(), Origins: make(map[string]spec.Trace, 48)}}
 	if err := r.stack(); err != nil {
 		return nil, nil, err
 	}

@@ -182,8 +182,8 @@ func TestBuiltinDefaults(t *testing.T) {
 		Retry:         spec.Retry{Max: 3, Base: time.Second, Factor: 2, Cap: 30 * time.Second},
 		ToolExecution: spec.ToolExecution{Strategy: "parallel"},
 		Cache:         "auto",
-		Workspace:     w.dir,
-		Origins:       s.Origins,
+		Trusted:       true, Workspace: w.dir,
+		Origins: s.Origins,
 	}
 	if diff := cmp.Diff(&want, s); diff != "" {
 		t.Error(diff)

@@ -59,6 +59,10 @@ type Spec struct {
 	// Files are those that the prompt was looked for in, relative to the
 	// workspace's root: when one changes, the spec may.
 	Files []string `json:"-"`
+	// Trusted says that the workspace was trusted when this was resolved, so that
+	// what its files allow counts.
+	Trusted bool `json:"trusted,omitempty"`
+
 	// Withheld says what keeps the spec from being run: what it needs and has no
 	// effect, because nobody has trusted the workspace.
 	Withheld []error `json:"-"`

@@ -15,6 +15,7 @@ import (
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -65,6 +66,9 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 		}
 		if end.Reason == session.ReasonWaiting {
 			return c.sayWaiting(ctx, w, show)
+		}
+		if end.Error != nil && end.Error.Code == string(profile.ExecutingKey) {
+			return exit(exitDenied)
 		}
 		return exitFor(end.Reason)
 	}
