@@ -15,12 +15,11 @@ import (
 
 // group is a group of the table: what an engine is given, and its cases.
 type group struct {
-	name     string
-	layers   Layers
-	grants   Grants
-	numbered map[*Rule]string // filled in by engine
-	rules    map[int]Rule
-	cases    []decision
+	name   string
+	layers Layers
+	grants Grants
+	rules  map[int]Rule
+	cases  []decision
 }
 
 // decision is one case of the table.

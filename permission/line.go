@@ -59,6 +59,7 @@ func (e *Engine) read(q Query) *line {
 		l.add(q.Subject, bash, anything())
 		return l
 	}
+	l.parts = make([]linePart, 0, len(all.Commands)+2*len(all.Redirects)+1)
 	for _, c := range all.Commands {
 		e.command(l, c)
 		if !e.does(ofEveryPart) {
@@ -84,16 +85,20 @@ func (e *Engine) command(l *line, c shell.Command) {
 	for first < len(words) && assigns(words[first]) {
 		first++
 	}
+	t := target{text: joined(words)}
+	shown := t.s
+	if t.heads != nil {
+		shown = c.String()
+	}
 	if first == len(words) {
-		l.add(c.String(), bash, target{text: joined(words)})
+		l.add(shown, bash, t)
 		return
 	}
 	name, known := words[first].Literal()
 	if !known {
-		l.add(c.String(), bash, anything())
+		l.add(shown, bash, anything())
 		return
 	}
-	t := target{text: joined(words)}
 	var based text
 	if base := path.Base(name); base != name && e.does(ofBaseNames) {
 		based = joined(append([]shell.Word{{{Text: base}}}, words[first+1:]...))
@@ -103,7 +108,7 @@ func (e *Engine) command(l *line, c shell.Command) {
 	} else {
 		t.bare = [2]text{joined(words[first:]), based}
 	}
-	l.add(c.String(), bash, t)
+	l.add(shown, bash, t)
 }
 
 // seen gives words as they are, or for the test without their holes.

@@ -23,6 +23,10 @@ func parseAddress(s string) (address, bool) {
 	if a, ok := plainAddress(s); ok {
 		return a, true
 	}
+	return parsedAddress(s)
+}
+
+func parsedAddress(s string) (address, bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
 		return address{}, false
