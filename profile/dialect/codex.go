@@ -132,8 +132,12 @@ func (d *decoder) codexKey(f field) bool {
 	case "model-reasoning-effort":
 		d.effort(f)
 	case "sandbox-mode":
-		if v := d.oneOf(f, "read-only", "workspace-write", "danger-full-access"); v.Set {
+		switch v := d.oneOf(f, "read-only", "workspace-write", "danger-full-access"); v.V {
+		case "read-only": // the others restrict little or nothing
 			d.keepTree(f, "sandbox", true, nil)
+		case "workspace-write", "danger-full-access":
+			d.notYet(f, true)
+			d.p.Extra = append(d.p.Extra, profile.Extra{Key: "sandbox", YAML: []byte(" " + v.V), Known: true, At: f.at})
 		}
 	case "mcp-servers":
 		d.mcpServers(f)

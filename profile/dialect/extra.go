@@ -66,6 +66,7 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	case native && key.Acts:
 	case known || native:
 		d.report(profile.CodeInactiveKey, f.at, f.written, fmt.Sprintf("this version does not act on %s; it is kept", f.written), "")
+	case isLabel(f.key):
 	default:
 		d.report(profile.CodeUnknownKey, f.at, f.written, fmt.Sprintf("%s is not a known key; it is kept and has no effect", f.written), didYouMean(f.key, candidates()))
 	}
@@ -88,6 +89,17 @@ func (d *decoder) uniqueIn(in string, n *yaml.Node) {
 		}
 		d.uniqueIn(below, c)
 	}
+}
+
+// isLabel knows the keys that say something about a file to people and shops, and
+// that nobody acts on. A third of all files have some.
+func isLabel(key string) bool {
+	switch key {
+	case "emoji", "icon", "color", "vibe", "category", "tags", "keywords", "author", "version", "license", "compatibility",
+		"metadata", "id", "type", "role", "domain", "specialization", "experience-level", "expertise-level", "created", "updated":
+		return true
+	}
+	return false
 }
 
 // notYet notes a key that is read, checked and written back, and that this

@@ -25,7 +25,7 @@ func opencodeGrammar() grammar {
 
 func ownOpencode(d *decoder, f field) bool {
 	switch f.key {
-	case "steps", "max-steps":
+	case "steps", "max-steps", "max-turns":
 		d.p.Limits.Turns = asInt(d.count(f, 1))
 	case "disable":
 		if v := d.flag(f); !v.V {

@@ -119,11 +119,20 @@ func isOther(f *File) bool {
 	if len(doc.fields) > 0 {
 		return false
 	}
-	switch strings.TrimSuffix(base, ".md") {
-	case "README", "CHANGELOG", "CONTRIBUTING", "LICENSE", "SECURITY", "CODE_OF_CONDUCT", "AGENTS", "CLAUDE", "GEMINI":
+	return forPeople(base)
+}
+
+// forPeople says whether a Markdown file without frontmatter is, by its name,
+// about the files beside it.
+func forPeople(base string) bool {
+	name := strings.ToUpper(strings.TrimSuffix(base, ".md"))
+	switch name {
+	case "CHANGELOG", "CHANGES", "CONTRIBUTING", "LICENSE", "SECURITY", "CODE_OF_CONDUCT", "AUTHORS", "MAINTAINERS",
+		"NOTES", "TODO", "INDEX", "OVERVIEW", "ROADMAP", "HISTORY", "AGENTS", "CLAUDE", "GEMINI":
 		return true
 	}
-	return false
+	rest, readme := strings.CutPrefix(name, "README") // README.de.md
+	return readme && (rest == "" || strings.ContainsRune(".-_", rune(rest[0])))
 }
 
 // inOtherFolder says whether the innermost folder that has a meaning is one of
