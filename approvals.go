@@ -44,7 +44,7 @@ func (a *App) Approvals(ctx context.Context, k session.Key) ([]Approval, error) 
 		if _, err := b.Summary(ctx, k); err != nil {
 			return nil, err
 		}
-		st, err := a.fold(ctx, k)
+		st, err := session.ReadState(ctx, a.backend, k)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (a *App) Approvals(ctx context.Context, k session.Key) ([]Approval, error) 
 		if err != nil {
 			return nil, err
 		}
-		st, err := a.fold(ctx, sum.Key)
+		st, err := session.ReadState(ctx, b, sum.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -63,20 +63,6 @@ func (a *App) Approvals(ctx context.Context, k session.Key) ([]Approval, error) 
 	}
 	slices.SortStableFunc(list, func(a, b Approval) int { return a.Asked.Compare(b.Asked) })
 	return list, nil
-}
-
-// fold reads the state of a session from its log.
-func (a *App) fold(ctx context.Context, k session.Key) (*session.State, error) {
-	st := session.NewState(k)
-	for e, err := range a.backend.Read(ctx, k, 0) {
-		if err == nil {
-			err = st.Apply(&e)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return st, nil
 }
 
 func approvals(st *session.State) []Approval {
@@ -160,7 +146,7 @@ func (a *App) Answer(ctx context.Context, tenant, id string, answer Answer) (App
 		return Approval{}, &NoApprovalError{id}
 	}
 	k := a.withTenant(session.Key{Tenant: tenant, Stream: stream})
-	st, err := a.fold(ctx, k)
+	st, err := session.ReadState(ctx, a.backend, k)
 	if err != nil {
 		return Approval{}, err
 	}

@@ -111,7 +111,11 @@ func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session
 		return nil, fmt.Errorf("request prefix of the open loop: %w", err)
 	}
 	from := a.now()
-	b, err := a.blueprint(ctx, from, narrow(&s, from.view), start.Headless)
+	now, err := narrow(&s, from.view, from.config.Policy, a.lookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.blueprint(ctx, from, now, start.Headless)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/trust"
 )
@@ -113,14 +114,14 @@ func (a *App) inspect(p *profile.Profile) []profile.Diagnostic {
 // reaches or reads something that a file names asks it first, each time anew.
 func (a *App) Trust() trust.View { return a.now().view }
 
-// narrow makes a spec that stands in a log obey what is trusted now: what the
-// workspace's files allowed when it was trusted counts as ask. It changes nothing
-// in s.
-func narrow(s *spec.Spec, v trust.View) *spec.Spec {
-	if !s.Trusted || v.Workspace() {
-		return s
+// narrow makes a spec that stands in a log obey the host's policy and the trust
+// of now: what the workspace's files allowed when it was trusted counts as ask.
+// It changes nothing in s.
+func narrow(s *spec.Spec, v trust.View, policy config.Policy, lookup func(string) (string, bool)) (*spec.Spec, error) {
+	out, err := resolve.Capped(s, policy, lookup)
+	if err != nil || !s.Trusted || v.Workspace() {
+		return out, err
 	}
-	out := *s
 	out.Rules = slices.Clone(s.Rules)
 	for i, r := range out.Rules {
 		out.Rules[i].Untrusted = r.Untrusted || !v.Rules(r.At.File)
@@ -129,5 +130,5 @@ func narrow(s *spec.Spec, v trust.View) *spec.Spec {
 	if out.PermissionMode == permission.ModeAcceptEdits || out.PermissionMode == permission.ModeBypass {
 		out.PermissionMode = permission.ModeDefault
 	}
-	return &out
+	return out, nil
 }

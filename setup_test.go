@@ -3,6 +3,7 @@ package roster
 import (
 	"testing"
 
+	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
@@ -32,7 +33,10 @@ func TestNarrow(t *testing.T) {
 		{"still trusted", trust.Everything(), []bool{false, false, false, true}, permission.Allow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := narrow(began, c.view)
+			got, err := narrow(began, c.view, config.Policy{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for i, r := range got.Rules {
 				if r.Untrusted != c.marked[i] {
 					t.Errorf("%s: marked %v", r.Tool, r.Untrusted)

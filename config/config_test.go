@@ -430,6 +430,30 @@ func TestFoldersBehindLinks(t *testing.T) {
 	}
 }
 
+func TestAnswerTime(t *testing.T) {
+	for _, c := range []struct {
+		name, workspace, env string
+		want                 time.Duration
+	}{
+		{"default", "", "", DefaultAnswerTime},
+		{"workspace", "approvals: {timeout: 90m}\n", "", 90 * time.Minute},
+		{"environment over it", "approvals: {timeout: 90m}\n", "5s", 5 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg, ds, err := Load(placed(t, c.workspace, "", map[string]string{"ROSTER_APPROVALS_TIMEOUT": c.env}))
+			if err != nil || len(ds) != 0 || cfg.AnswerTime.V != c.want {
+				t.Errorf("got %+v, %v, %v; want %v", cfg, ds, err, c.want)
+			}
+		})
+	}
+	_, _, err := Load(placed(t, "approvals: {timeout: 0s, wait: 1}\n", "", nil))
+	for _, want := range []string{"roster.yaml:1:22:", "a time with its unit", "timeout"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %q", err, want)
+		}
+	}
+}
+
 func TestKeepLastGood(t *testing.T) {
 	for _, c := range []struct {
 		name, workspace, user, env string

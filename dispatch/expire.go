@@ -29,14 +29,9 @@ func (l *Local) Expire(ctx context.Context, k session.Key) error {
 	if err != nil || !sum.Suspended || sum.Until.IsZero() {
 		return err
 	}
-	st := session.NewState(k)
-	for e, err := range l.backend.Read(ctx, k, 0) {
-		if err == nil {
-			err = st.Apply(&e)
-		}
-		if err != nil {
-			return err
-		}
+	st, err := session.ReadState(ctx, l.backend, k)
+	if err != nil {
+		return err
 	}
 	for q := range st.Questions() {
 		if !q.Expired(time.Now()) {

@@ -37,6 +37,7 @@ const (
 // use. The zero Engine and nil deny everything.
 type Engine struct {
 	rules, host *ruleset
+	now         *ruleset // the host's policy as it is now; nil: that is host
 	others      *ruleset // the rules that are not marked as untrusted
 	fallback    Effect
 	mode        Mode
@@ -84,6 +85,12 @@ func Compile(l Layers) (*Engine, error) {
 	if err := errors.Join(err, hostErr); err != nil {
 		return nil, err
 	}
+	var now *ruleset
+	if len(l.HostNow) > 0 {
+		if now, err = compileRules(l.HostNow, true); err != nil {
+			return nil, err
+		}
+	}
 	others := rules
 	if marked := func(r Rule) bool { return r.Untrusted }; slices.ContainsFunc(l.Rules, marked) {
 		if others, err = compileRules(slices.DeleteFunc(slices.Clone(l.Rules), marked), false); err != nil {
@@ -91,7 +98,7 @@ func Compile(l Layers) (*Engine, error) {
 		}
 	}
 	return &Engine{
-		rules: rules, host: host, others: others, fallback: l.Default, mode: l.Mode, headless: l.Headless,
+		rules: rules, host: host, now: now, others: others, fallback: l.Default, mode: l.Mode, headless: l.Headless,
 		profile: l.Profile, workspace: l.Workspace,
 	}, nil
 }
@@ -208,6 +215,11 @@ func (e *Engine) cap(t *target) verdict {
 	v := verdict{Allow, nil, StepHost}
 	if e.does(byHost) {
 		v.effect, v.rule = e.host.judge(t, Allow)
+	}
+	if e.now != nil && e.does(byHost) {
+		if effect, rule := e.now.judge(t, Allow); effect < v.effect {
+			v.effect, v.rule = effect, rule
+		}
 	}
 	return v
 }

@@ -84,9 +84,12 @@ type Decision struct {
 // Headless says that nobody can answer: an ask becomes a deny that says so.
 type Layers struct {
 	Host, Rules []Rule
-	Default     Effect
-	Mode        Mode
-	Headless    bool
+	// HostNow is the host policy of this moment, for a run that began under
+	// another: of the two the stricter verdict counts.
+	HostNow  []Rule
+	Default  Effect
+	Mode     Mode
+	Headless bool
 	// Profile is whose grants count.
 	Profile string
 	// Workspace is the absolute directory where the paths in command lines

@@ -128,17 +128,26 @@ func (r *resolver) rules() {
 }
 
 func (r *resolver) expand(rules []permission.Rule, layer source.Layer) []permission.Rule {
-	out := make([]permission.Rule, len(rules))
+	out, at, err := expand(rules, layer, r.in.LookupEnv)
+	if err != nil && r.err == nil {
+		r.fail("permission", at, err.Error(), "set the variable, or write the path out")
+	}
+	return out
+}
+
+// expand fills in the variables of rules; at is the first that cannot be.
+func expand(rules []permission.Rule, layer source.Layer, lookup func(string) (string, bool)) (out []permission.Rule, at source.Origin, err error) {
+	out = make([]permission.Rule, len(rules))
 	for i, rule := range rules {
 		rule.At.Layer = layer
-		subject, err := permission.Expand(rule.Subject, r.in.LookupEnv)
-		if err != nil && r.err == nil {
-			r.fail("permission", rule.At, err.Error(), "set the variable, or write the path out")
+		subject, bad := permission.Expand(rule.Subject, lookup)
+		if bad != nil && err == nil {
+			at, err = rule.At, bad
 		}
 		rule.Subject = subject
 		out[i] = rule
 	}
-	return out
+	return out, at, err
 }
 
 func (r *resolver) running() {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -119,6 +120,20 @@ func (c *CallState) Open() bool { return c.Asked != nil && c.Answer == nil && c.
 // NewState is the state of a stream without events.
 func NewState(k Key) *State {
 	return &State{Key: k, Root: Session{ID: k.Stream}}
+}
+
+// ReadState folds the events of a stream as they stand in a store.
+func ReadState(ctx context.Context, store Store, k Key) (*State, error) {
+	st := NewState(k)
+	for e, err := range store.Read(ctx, k, 0) {
+		if err == nil {
+			err = st.Apply(&e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
 }
 
 // Apply adds the next event. It is pure: no I/O, no clock. Events of types that

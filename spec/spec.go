@@ -42,6 +42,7 @@ type Spec struct {
 	// overrides; Host caps them.
 	Rules             []permission.Rule `json:"rules"`
 	HostRules         []permission.Rule `json:"host_rules,omitempty"`
+	HostNow           []permission.Rule `json:"-"` // of a spec that stands in a log: the host's rules of this moment
 	DefaultPermission permission.Effect `json:"default_permission"`
 	PermissionMode    permission.Mode   `json:"permission_mode,omitempty"`
 
@@ -180,7 +181,7 @@ type Trace struct {
 // an ask.
 func (s *Spec) Permit(headless bool) (*permission.Engine, error) {
 	e, err := permission.Compile(permission.Layers{
-		Host: s.HostRules, Rules: s.Rules, Default: s.DefaultPermission, Mode: s.PermissionMode,
+		Host: s.HostRules, HostNow: s.HostNow, Rules: s.Rules, Default: s.DefaultPermission, Mode: s.PermissionMode,
 		Headless: headless, Profile: s.Name, Workspace: s.Workspace,
 	})
 	if err != nil {

@@ -114,7 +114,11 @@ func (c *cli) sayWaiting(ctx context.Context, w watched, show shower) error {
 		}
 		return exit(exitDenied)
 	}
-	st, err := foldSession(ctx, w.app, w.key)
+	b, err := w.app.Backend(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := session.ReadState(ctx, b, w.key)
 	if err != nil {
 		return err
 	}

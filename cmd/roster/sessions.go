@@ -353,21 +353,3 @@ func (c *cli) cancelSession(ctx context.Context, app *roster.App, k session.Key)
 	}
 	return nil
 }
-
-// foldSession reads the state of a session.
-func foldSession(ctx context.Context, app *roster.App, k session.Key) (*session.State, error) {
-	b, err := app.Backend(ctx)
-	if err != nil {
-		return nil, err
-	}
-	st := session.NewState(k)
-	for e, err := range b.Read(ctx, k, 0) {
-		if err == nil {
-			err = st.Apply(&e)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return st, nil
-}

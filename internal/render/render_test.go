@@ -202,3 +202,25 @@ usage:   1,500 tokens in, 7 out, 300 of them from the cache, $0.0100 · turns 1 
 		t.Error(diff, err)
 	}
 }
+
+// TestVisible: nothing of what a person is to allow is hidden.
+func TestVisible(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"plain", "git push origin café 日本", "git push origin café 日本"},
+		{"lines", "a\nb\tc\r", `a\nb\tc\x0d`},
+		{"escape sequences", "a\x1b[2Kb", `a\x1b[2Kb`},
+		{"direction", "a\u202eb\u2066c", `a\u202eb\u2066c`},
+		{"no width", "a\u200bb\u2060c\ufeffd\u00ade", `a\u200bb\u2060c\ufeffd\u00ade`},
+		{"blanks", "a\u00a0b\u3000c\u2800d\u3164e", `a\u00a0b\u3000c\u2800d\u3164e`},
+		{"variation selectors and tags", "a\ufe0fb\U000e0041c", `a\ufe0fb\U000e0041c`},
+		{"line separators", "a\u2028b\u0085c", `a\u2028b\u0085c`},
+		{"not UTF-8", "a\xffb", `a\xffb`},
+		{"accents stay", "e\u0301", "e\u0301"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Visible(c.text); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
