@@ -141,6 +141,9 @@ func expand(n *yaml.Node, budget *int) *yaml.Node {
 	}
 	c := *n
 	c.Anchor, c.HeadComment, c.LineComment, c.FootComment = "", "", "", ""
+	if c.Kind == yaml.ScalarNode && (c.Value == "\n" || strings.HasSuffix(c.Value, "\n\n")) {
+		c.Style = yaml.DoubleQuotedStyle // empty lines at the end of a text are not kept otherwise
+	}
 	c.Content = make([]*yaml.Node, 0, len(n.Content))
 	for _, child := range n.Content {
 		e := expand(child, budget)
