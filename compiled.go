@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/engine"
-	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/session"
 )
@@ -26,12 +26,13 @@ type compiled struct {
 type compiledKey struct {
 	profile, overrides string
 	allowAll, headless bool
+	above              string // the spec of the agent that delegates
 }
 
-// compilation is a blueprint with all that it was made of: the profile, which
-// the catalog replaces when its file changes, and the files of its prompt.
+// compilation is a blueprint with all that it was made of: the catalog, which is
+// another one when a file of it changes, and the files of its prompt.
 type compilation struct {
-	profile   *profile.Profile
+	catalog   *catalog.Snapshot // whose profiles it may give tasks to
 	files     []file
 	blueprint *engine.Blueprint
 }
@@ -53,25 +54,38 @@ const (
 
 // compile resolves a profile to what runs of it share.
 func (a *App) compile(ctx context.Context, name string, over session.Overrides, headless bool) (*engine.Blueprint, error) {
+	return a.compileFor(ctx, name, over, headless, nil)
+}
+
+// compileFor does that for one that works for another; nil: it does not.
+func (a *App) compileFor(ctx context.Context, name string, over session.Overrides, headless bool, above *engine.Blueprint) (*engine.Blueprint, error) {
 	from := a.now()
-	p, err := from.catalog.Get(name)
+	all := from.catalog.Snapshot()
+	p, err := all.Get(name)
 	if err != nil {
 		return nil, err
 	}
-	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.AllowAll, headless}
-	if b := from.compiled.get(key, p); b != nil {
+	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.AllowAll, headless, above.Digest()}
+	if b := from.compiled.get(key, all); b != nil {
 		return b, nil
 	}
 	now := time.Now()
 	files := stamps(a.Dir(), prompt.InstructionFiles()...) // as they are before they are read
-	s, _, err := a.resolve(from, p, over)
+	in := a.input(from, p, over)
+	if above != nil {
+		in.Above, in.Inherit = above.Spec, &above.Spec.Model
+	}
+	s, _, err := a.resolveInput(from, in)
 	if err != nil {
+		return nil, err
+	}
+	if s.Targets, err = a.targets(from, all, s, headless); err != nil {
 		return nil, err
 	}
 	files = append(files, stamps(a.Dir(), s.Files...)...)
 	b, err := a.blueprint(ctx, from, s, headless)
 	if err == nil && !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled }) {
-		from.compiled.put(key, compilation{p, files, b})
+		from.compiled.put(key, compilation{all, files, b})
 	}
 	return b, err
 }
@@ -108,11 +122,11 @@ func stampOf(path string) file {
 	return file{path, true, info.Size(), info.ModTime().Round(0)}
 }
 
-func (c *compiled) get(k compiledKey, p *profile.Profile) *engine.Blueprint {
+func (c *compiled) get(k compiledKey, all *catalog.Snapshot) *engine.Blueprint {
 	c.mu.Lock()
 	found, ok := c.kept[k]
 	c.mu.Unlock()
-	if !ok || found.profile != p {
+	if !ok || found.catalog != all {
 		return nil
 	}
 	for _, f := range found.files {

@@ -215,10 +215,14 @@ func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) 
 }
 
 func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+	return a.resolveInput(s, a.input(s, p, over))
+}
+
+func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Diagnostic, error) {
 	if s.err != nil {
 		return nil, nil, s.err
 	}
-	out, ds, err := resolve.Spec(a.input(s, p, over))
+	out, ds, err := resolve.Spec(in)
 	if err == nil {
 		a.redactPrompt(out)
 	}

@@ -53,7 +53,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		defer release()
 		d := engine.Deps{
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact,
-			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V,
+			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child,
 		}
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {

@@ -27,7 +27,8 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 		env.Hold = a.local.Hold()
 	}
 	a.mu.Unlock()
-	return tool.Builtins(env)
+	list, err := tool.Builtins(env)
+	return append(list, a.delegating(s)), err
 }
 
 // env is what the tools of a spec work in. Commands need more.

@@ -26,7 +26,7 @@ const (
 // answers is the permission engine with what people have answered so far. What
 // has been revoked since the last batch does not count any more.
 func (r *run) answers() *permission.Engine {
-	var g permission.Grants
+	g := permission.Grants{Binding: r.above != nil}
 	for _, s := range r.st.Grants {
 		effect := permission.Deny
 		if s.Effect == "allow" {

@@ -23,6 +23,7 @@ type Blueprint struct {
 	Prefix *model.Prefix
 
 	models       []link // Model and its fallbacks
+	withheld     map[string]string
 	tools        map[string]offered
 	specJSON     []byte
 	specDigest   string
@@ -51,6 +52,10 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 	prefix := &model.Prefix{System: s.System()}
 	for _, t := range tools {
 		name := t.Def().Name
+		if w, ok := t.(tool.Withheld); ok {
+			b.withhold(name, w.Withheld())
+			continue
+		}
 		if !s.AllTools && !slices.Contains(s.Tools, name) || !permit.Offered(name) {
 			continue
 		}
@@ -68,6 +73,22 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 	return b, nil
 }
 
+// withhold notes what a model is told that calls a tool which is not offered.
+func (b *Blueprint) withhold(name, text string) {
+	if b.withheld == nil {
+		b.withheld = map[string]string{}
+	}
+	b.withheld[name] = text
+}
+
+// Digest names the spec; "" for none.
+func (b *Blueprint) Digest() string {
+	if b == nil {
+		return ""
+	}
+	return b.specDigest
+}
+
 // WithPrefix returns the blueprint with the head that a loop began with, as it
 // stands in the log, for taking that loop up again.
 func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
@@ -76,7 +97,7 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 		return nil, err
 	}
 	c := &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, models: b.models, tools: b.tools,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, models: b.models, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 	c.setPrefix(p)

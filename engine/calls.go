@@ -114,6 +114,9 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 		return job{}, false
 	}
 	t, ok := r.tools[c.Name]
+	if text := r.withheld[c.Name]; !ok && text != "" {
+		return r.refuse(c, text)
+	}
 	if !ok {
 		return r.refuse(c, fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, strings.Join(r.ToolNames(), ", ")))
 	}

@@ -19,6 +19,8 @@ type Child struct {
 	Above    *Blueprint // of the session that gives the work
 	Profile  string
 	Headless bool // nobody can answer a question
+	// Overrides are those of the prompt that all of it works for.
+	Overrides session.Overrides
 	// Open began the child's loop, which is taken up again; nil: it is to begin.
 	Open *session.LoopStart
 }
@@ -104,7 +106,7 @@ func (d *delegation) leave() {
 }
 
 func (d *delegation) blueprint(t tool.Task, s *session.Session) (*Blueprint, error) {
-	c := Child{Key: d.st.Key, Above: d.Blueprint, Profile: t.Profile, Headless: d.s.Loop.Start.Headless}
+	c := Child{Key: d.st.Key, Above: d.Blueprint, Profile: t.Profile, Headless: d.s.Loop.Start.Headless, Overrides: d.st.Root.Asked}
 	if s != nil {
 		c.Open = s.Loop.Start
 	}

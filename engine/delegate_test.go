@@ -53,7 +53,7 @@ func (f *family) give() {
 	for name := range f.members {
 		targets = append(targets, task.Target{Name: name})
 	}
-	refuse := func(name string) error { return fmt.Errorf("unknown profile %q.", name) }
+	refuse := func(name string) string { return fmt.Sprintf("unknown profile %q.", name) }
 	f.tools = append(f.tools, task.New(targets, refuse))
 	for _, b := range f.members {
 		b.tools = append(b.tools, task.New(targets, refuse))
@@ -204,7 +204,7 @@ func TestTasksThatCannotBegin(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFamily(t, []script.Reply{calls(script.Call{Name: "task", Input: c.input}), says("done")})
-			f.tools = append(f.tools, task.New([]task.Target{{Name: "gone"}}, func(n string) error { return fmt.Errorf("unknown profile %q.", n) }))
+			f.tools = append(f.tools, task.New([]task.Target{{Name: "gone"}}, func(n string) string { return fmt.Sprintf("unknown profile %q.", n) }))
 			f.post(&session.Prompt{Parts: text("go")})
 			events := f.goOn(engine.Deps{})
 			if got := results(events, "s"); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {

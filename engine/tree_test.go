@@ -18,7 +18,7 @@ func TestAnyInterleavingOfATree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rt)
 		w.names = append(w.names, "task", "task")
-		give := task.New([]task.Target{{Name: "c"}}, func(name string) error { return fmt.Errorf("unknown profile %q.", name) })
+		give := task.New([]task.Target{{Name: "c"}}, func(name string) string { return fmt.Sprintf("unknown profile %q.", name) })
 		alone := w.tools
 		w.tools = append(w.tools, give)
 		w.child = func(_ context.Context, c engine.Child) (*engine.Blueprint, error) {

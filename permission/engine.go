@@ -21,6 +21,7 @@ const (
 	ReasonEdits          = "in permission mode accept-edits, files of the workspace may be written"
 	ReasonDontAsk        = "this would have to be asked for, and in permission mode dont-ask nobody is asked"
 	ReasonBypass         = "in permission mode bypass, nothing is asked for"
+	ReasonAbove          = "it is denied to the agent that delegates, whose denials its subagents inherit"
 	ReasonDenial         = "it was refused before in this session"
 	ReasonSessionGrant   = "it was allowed for this session"
 	ReasonWorkspaceGrant = "it was allowed for this workspace"
@@ -45,6 +46,7 @@ type Engine struct {
 	profile     string
 	workspace   string
 	grants      Grants
+	above       []*Engine // whose denials hold too
 	off         faculty
 }
 
@@ -128,6 +130,9 @@ func (e *Engine) Mode() Mode {
 func (e *Engine) Decide(queries ...Query) Decision {
 	if e == nil || e.rules == nil || len(queries) == 0 {
 		return Decision{Step: StepNone, Reason: ReasonNoQuery}
+	}
+	if len(e.above) > 0 {
+		return e.under(queries)
 	}
 	if len(queries) == 1 {
 		return e.decide(queries[0])
@@ -229,8 +234,11 @@ func (e *Engine) cap(t *target) verdict {
 // says that parts of the query are not known.
 func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 	grantable := v.effect == Ask && !unknown && host.effect > Ask
-	if v.effect == Ask {
+	switch {
+	case v.effect == Ask:
 		v = e.answered(q, v, unknown)
+	case v.effect == Allow && e.grants.Binding && e.refused(q):
+		v.effect, v.step = Deny, StepDenial
 	}
 	if host.effect < v.effect {
 		v = host
@@ -294,6 +302,8 @@ func (e *Engine) reason(s Step) string {
 		return ReasonHost
 	case StepHeadless:
 		return ReasonHeadless
+	case StepAbove:
+		return ReasonAbove
 	}
 	return ReasonNoQuery
 }
@@ -304,5 +314,5 @@ func (e *Engine) Offered(tool string) bool {
 	if e == nil || e.rules == nil || tool == "" || e.mode == ModePlan && !onlyReads(tool) {
 		return false
 	}
-	return e.rules.offers(tool, e.fallback != Deny) && e.host.offers(tool, true)
+	return e.rules.offers(tool, e.fallback != Deny) && e.host.offers(tool, true) && e.offeredAbove(tool)
 }

@@ -63,6 +63,7 @@ const (
 	StepWorkspaceGrant Step = "workspace grant"
 	StepHost           Step = "host"
 	StepHeadless       Step = "headless"
+	StepAbove          Step = "delegating agent" // whose denials are inherited
 )
 
 // Decision is the strictest of its parts. Step decided it, looking at Rule,
@@ -107,4 +108,9 @@ type Grant struct {
 }
 
 // Grants are the answers that hold where a call is judged.
-type Grants struct{ Session, Workspace []Grant }
+type Grants struct {
+	Session, Workspace []Grant
+	// Binding lets the session's denials hold also for what the rules allow, as
+	// they do for an agent that works for another.
+	Binding bool
+}

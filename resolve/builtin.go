@@ -39,6 +39,8 @@ func builtin() *profile.Profile {
 		ToolExecution: given(profile.ToolExecution{Strategy: "parallel"}),
 		Cache:         given("auto"),
 		Workspace:     given("."),
+
+		SubagentMaxDepth: given(DefaultDepth),
 	}
 }
 

@@ -92,6 +92,11 @@ func values() []value {
 		{"retry.factor", func(s *spec.Spec) any { return s.Retry.Factor }},
 		{"retry.cap", func(s *spec.Spec) any { return duration(s.Retry.Cap) }},
 		{"tool-execution", toolExecution},
+		{"subagents.max-depth", func(s *spec.Spec) any { return s.Subagents.MaxDepth }},
+		{"subagents.max-parallel", func(s *spec.Spec) any { return optional(notZero(s.Subagents.MaxParallel)) }},
+		{"subagents.tools", subagentTools},
+		{"subagents.prompt", func(s *spec.Spec) any { return s.Subagents.Prompt }},
+		{"subagents.inherit-denies", func(s *spec.Spec) any { return s.Subagents.InheritDenies }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
 	}
@@ -148,6 +153,13 @@ func tools(s *spec.Spec) any {
 		return "*"
 	}
 	return s.Tools
+}
+
+func subagentTools(s *spec.Spec) any {
+	if s.Subagents.Tools == nil {
+		return "*"
+	}
+	return s.Subagents.Tools
 }
 
 func toolExecution(s *spec.Spec) any {

@@ -29,7 +29,7 @@ func (r *resolver) model() {
 	}
 	var found catalog.Resolved
 	switch {
-	case id.V == inherit:
+	case r.inherits(id, provider):
 		found, r.err = r.in.Models.Lookup(catalog.Ref{Provider: r.in.Inherit.Provider, Text: r.in.Inherit.ID, At: id.At})
 	case id.Set:
 		found, r.err = r.in.Models.Lookup(catalog.Ref{

@@ -30,6 +30,7 @@ func (r *resolver) narrow(keys *profile.Profile) {
 	if keys.Tools.Set {
 		r.narrowTools(&keys.Tools.V)
 	}
+	r.narrowSubagents(keys)
 }
 
 // strongest gives the value of the strongest layer that has one.

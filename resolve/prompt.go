@@ -14,6 +14,12 @@ import (
 func (r *resolver) prompt() {
 	c := prompt.NewComposer(r.root, &r.in.Config.Prompts, r.in.Strategies)
 	text, at := r.ownPrompt(c)
+	if r.err == nil {
+		r.promptForSubagents(c)
+	}
+	if other, from, ok := r.subagentPrompt(c); ok && r.err == nil {
+		text, at = other, from
+	}
 	if r.err != nil {
 		return
 	}
@@ -29,7 +35,7 @@ func (r *resolver) prompt() {
 		return
 	}
 	r.persona(vars)
-	if text = r.named(vars, text, at); text != "" {
+	if text = r.added(r.named(vars, text, at)); text != "" {
 		r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: spec.Profile, Text: text})
 	}
 	env, files, ds := prompt.Surroundings{Root: r.root, Workspace: r.out.Workspace, Platform: r.in.Platform}.Compose()

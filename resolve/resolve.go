@@ -35,8 +35,12 @@ type Input struct {
 	// Workspace is the directory for this run; empty: the profile's, else the
 	// workspace's root.
 	Workspace string
-	// Inherit is the delegating agent's model, for `model: inherit`.
+	// Inherit is the delegating agent's model, for `model: inherit` and for a
+	// profile that names none.
 	Inherit *spec.Model
+	// Above is the spec of the agent that delegates to the profile, whose bounds
+	// hold for it; nil: none does.
+	Above *spec.Spec
 	// Default says what a model may be chosen from when none is named.
 	Default catalog.DefaultOptions
 	// Trust says what of the workspace counts. What does not is taken out of the
@@ -106,9 +110,9 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.limits, r.running}
+	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running}
 	if in.RulesOnly {
-		steps = []func(){r.identity, r.workspace, r.tools, r.rules}
+		steps = []func(){r.identity, r.workspace, r.tools, r.rules, r.subagents}
 	}
 	for _, step := range steps {
 		if step(); r.err != nil {

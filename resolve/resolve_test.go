@@ -182,6 +182,7 @@ func TestBuiltinDefaults(t *testing.T) {
 		Retry:         spec.Retry{Max: 3, Base: time.Second, Factor: 2, Cap: 30 * time.Second},
 		ToolExecution: spec.ToolExecution{Strategy: "parallel"},
 		Cache:         "auto",
+		Subagents:     spec.Subagents{MaxDepth: 3},
 		Trusted:       true, Workspace: w.dir,
 		Origins: s.Origins,
 	}

@@ -53,6 +53,11 @@ type Spec struct {
 
 	// Subagents bounds what it may give to other agents.
 	Subagents Subagents `json:"subagents,omitzero"`
+	// Targets are those that it may give tasks to, by name.
+	Targets []Target `json:"targets,omitempty"`
+	// Above are those that it works for and whose denials it has, the nearest
+	// last.
+	Above []Denier `json:"above,omitempty"`
 
 	// Workspace is the absolute directory that tools work in.
 	Workspace string `json:"workspace"`
@@ -164,8 +169,28 @@ type ToolExecution struct {
 
 // Subagents bounds what an agent may give to others.
 type Subagents struct {
+	// MaxDepth is how many levels of agents may work below this one.
+	MaxDepth int `json:"max_depth"`
 	// MaxParallel is how many of them work at a time; 0: no bound.
 	MaxParallel int `json:"max_parallel,omitempty"`
+	// Tools is what they may be offered at most; nil: what is theirs.
+	Tools  []string `json:"tools"`
+	Prompt string   `json:"prompt,omitempty"` // added to theirs
+	// InheritDenies lets what is denied here be denied to them.
+	InheritDenies bool `json:"inherit_denies,omitempty"`
+}
+
+// Target is a profile that an agent may give tasks to.
+type Target struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// Denier is an agent whose denials hold for those that work for it.
+type Denier struct {
+	Name    string            `json:"name"`
+	Rules   []permission.Rule `json:"rules"`
+	Default permission.Effect `json:"default"`
 }
 
 // Trace says who set a field, and whom it overrode, the nearest last.
@@ -187,7 +212,14 @@ func (s *Spec) Permit(headless bool) (*permission.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 	}
-	return e, nil
+	above := make([]*permission.Engine, len(s.Above))
+	for i, o := range s.Above {
+		above[i], err = permission.Compile(permission.Layers{Rules: o.Rules, Default: o.Default, Profile: o.Name, Workspace: s.Workspace})
+		if err != nil {
+			return nil, fmt.Errorf("profile %s, which delegates to %s: %w", o.Name, s.Name, err)
+		}
+	}
+	return e.Under(above...), nil
 }
 
 // Encode returns the canonical JSON of the spec, without origins, as it is kept

@@ -81,6 +81,13 @@ type Conflicter interface{ Conflicts(Call) []string }
 // Delegator of the call. Its Recovery is Resume.
 type Delegating interface{ Delegates() }
 
+// Withheld is a Tool that is not offered. A model that calls it all the same is
+// told why.
+type Withheld interface {
+	Tool
+	Withheld() string
+}
+
 // Delegator has another agent do a task, in a session of its own below that of
 // the call, and waits for it. After a crash the same call gets the same session.
 // A plan passes its error on as it is.

@@ -257,7 +257,7 @@ url: http://x/y#frag # a remark
 ---
 documentation
 `)
-	if want := "P113 13:1 thinking\nP113 23:13 subagents.tools\nP113 23:26 subagents.max-depth\nP113 23:40 subagents.prompt\nP113 24:1 subagent-prompt\nP112 28:1 url"; brief(ds) != want {
+	if want := "P113 13:1 thinking\nP112 28:1 url"; brief(ds) != want {
 		t.Errorf("diagnostics\n%s\nwant\n%s", brief(ds), want)
 	}
 	got := map[string]any{

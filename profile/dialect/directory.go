@@ -192,7 +192,6 @@ func (d *folder) texts() {
 	}
 	if text, at, _ := d.part(dirSubagent); strings.TrimSpace(text) != "" {
 		p.Extra = append(p.Extra, profile.Extra{Key: "subagents.prompt", YAML: valueText(textNode(text)), Known: true, At: at})
-		d.report(profile.CodeInactiveKey, at, "subagents.prompt", "this version does not act on "+dirSubagent+"; it is kept", "")
 	}
 	if text, at, _ := d.part(dirPersona); strings.TrimSpace(text) != "" {
 		p.Persona = profile.Value[string]{V: text, Set: true, At: at}

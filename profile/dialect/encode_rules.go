@@ -60,7 +60,7 @@ func (e *encoder) permission() {
 		}
 	}
 	if e.g.dialect != "roster" && (!e.own() || !whole) {
-		e.node("permission", str("deny"))
+		e.node("permission", mapping(quoted("*"), str("deny"), str("task"), str("deny"))) // a star alone leaves delegation
 		e.lose("permission", rules[0].At, "its rules cannot be kept in their order; it denies everything instead")
 		return
 	}

@@ -62,9 +62,9 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	switch {
 	case native && d.strict() && !d.fits(f, &key.Shape): // the diagnostic says so
 	case !native && isLabel(f.key):
+	case native && key.Acts:
 	case key.Guard:
 		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
-	case native && key.Acts:
 	case known || native:
 		d.report(profile.CodeInactiveKey, f.at, f.written, fmt.Sprintf("this version does not act on %s; it is kept", f.written), "")
 	default:

@@ -234,7 +234,7 @@ func TestTranslations(t *testing.T) {
 		{"arguments as rules", ".claude/agents/a.md", "tools: Read, Bash(git log)", "opencode", "permission:\n  bash:\n    git log: allow", ""},
 		{"rules as arguments", ".opencode/agents/a.md", "tools: {'*': false, bash: true}\npermission: {bash: {'git *': allow}}", "claude", "tools: Bash(git *)", ""},
 		{"what is disallowed", ".claude/agents/a.md", "disallowedTools: Write, Edit", "opencode", "permission:\n  edit: deny", "permission"},
-		{"asking for edit alone", "profiles/a.md", "permission: {edit: ask}", "opencode", "permission: deny", "permission"},
+		{"asking for edit alone", "profiles/a.md", "permission: {edit: ask}", "opencode", "permission:\n  \"*\": deny\n  task: deny\n", "permission"},
 		{"what is disallowed, natively", ".claude/agents/a.md", "disallowedTools: Write, Edit", "roster", "permission:\n  write: deny\n  edit: deny", ""},
 		{"what is switched off", ".opencode/agents/a.md", "tools: {bash: false, write: false}", "claude", "disallowedTools: Bash, Write", ""},
 		{"what is switched off, without rules", ".opencode/agents/a.md", "tools: {'*': false, bash: true, read: true}\npermission: {bash: deny}", "gemini", "tools: [read_file]", "permission tools"},

@@ -122,7 +122,6 @@ func (d *decoder) running(f field) bool {
 		p.SystemPrompt = d.text(f)
 	case "subagent-prompt":
 		p.SubagentPrompt = d.text(f)
-		d.notYet(f, p.SubagentPrompt.Set)
 	case "cache":
 		p.Cache = d.oneOf(f, "auto", "manual", "off")
 	case "workspace":

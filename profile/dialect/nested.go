@@ -124,7 +124,6 @@ func (d *decoder) subagents(f field) {
 			d.adds(s, subs)
 		case "subagents.max-depth":
 			d.p.SubagentMaxDepth = asInt(d.count(s, 0))
-			d.notYet(s, d.p.SubagentMaxDepth.Set)
 		default:
 			d.keepNested(s)
 		}
@@ -137,7 +136,6 @@ func (d *decoder) subagentTools(f field) {
 		return
 	}
 	d.p.SubagentTools = set(v.V.Names, f)
-	d.notYet(f, true)
 	if v.V.All {
 		d.p.SubagentTools.V = []string{"*"}
 	}

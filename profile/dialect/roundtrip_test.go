@@ -194,7 +194,7 @@ func TestEncodeSaysWhatIsLost(t *testing.T) {
 	tests := []struct{ dialect, want, holds string }{
 		{"roster", "", "tool: bash"},
 		{"knot", "description habits limits.turns permission", "name: Real Estate"},
-		{"opencode", "habits permission", "permission: deny"},
+		{"opencode", "habits permission", "permission:\n  \"*\": deny\n  task: deny\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.dialect, func(t *testing.T) {

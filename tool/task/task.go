@@ -45,8 +45,8 @@ const (
 )
 
 // New makes the tool. targets are sorted by name. refuse says why a profile that
-// is none of them cannot be called; its error is told to the model.
-func New(targets []Target, refuse func(name string) error) tool.Tool {
+// is none of them cannot be called, in a sentence for the model.
+func New(targets []Target, refuse func(name string) string) tool.Tool {
 	var b strings.Builder
 	b.WriteString(intro)
 	for i, t := range targets {
@@ -76,7 +76,7 @@ func oneLine(s string) string {
 type taskTool struct {
 	def     *model.ToolDef
 	targets []Target
-	refuse  func(name string) error
+	refuse  func(name string) string
 }
 
 func (t *taskTool) Def() *model.ToolDef { return t.def }
@@ -96,7 +96,7 @@ func (t *taskTool) Prepare(_ context.Context, c tool.Call) (tool.Plan, error) {
 		return nil, errors.New("no agent can be given a task here")
 	}
 	if !slices.ContainsFunc(t.targets, func(o Target) bool { return o.Name == in.Profile }) {
-		return nil, fmt.Errorf("%w %s", t.refuse(in.Profile), t.who())
+		return nil, errors.New(t.refuse(in.Profile) + " " + t.who())
 	}
 	return &plan{c.Delegator, tool.Task{Profile: in.Profile, Description: in.Description, Prompt: in.Prompt}}, nil
 }
