@@ -378,7 +378,8 @@ func difference(old, now Version) string {
 }
 
 // Rollback writes an earlier version of a profile into its file, byte for byte,
-// and gives the profile as the catalog serves it from then on. ifMatch is the
+// and gives the profile as the catalog serves it from then on. Of a directory
+// profile, files that the version does not have are removed. ifMatch is the
 // revision that the profile must have; empty: any. It also brings back a profile
 // that was deleted, and replaces a file that does not load. The version must
 // load, and be of the same name. What is written, and what is guaranteed, are
@@ -410,6 +411,11 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string) 
 		}
 		if err := t.loads(v); err != nil {
 			return err
+		}
+		for _, name := range t.names() {
+			if !slices.ContainsFunc(v.parts, func(p dialect.Part) bool { return p.Path == name }) && t.there() {
+				t.gone = append(t.gone, name)
+			}
 		}
 		saved, err = c.put(t, v.parts, "rolled back to "+v.Revision)
 		return err

@@ -297,3 +297,33 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 		t.Errorf("%q", told(all))
 	}
 }
+
+// TestRollbackTakesFilesAway goes back to a directory profile without the text
+// that came later, and forth again.
+func TestRollbackTakesFilesAway(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	put(t, dir, "profiles/d/config.json", `{"id": "d", "name": "d"}`, "profiles/d/system_prompt.txt", "Be brief.")
+	c := writable(dir, "", state)
+	save(t, c, "d", "one")
+	put(t, dir, "profiles/d/subagent_system_prompt.txt", "Be briefer.")
+	save(t, c, "d", "two")
+	all := history(t, c, "d")
+	if got, want := told(all), "saves:saved* saves:found saves:saved saves:found"; got != want {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	if _, err := c.Rollback(t.Context(), "d", all[3].Revision, ""); err != nil {
+		t.Error(err)
+	}
+	if got, want := files(t, dir), "profiles/d/config.json profiles/d/system_prompt.txt"; got != want {
+		t.Errorf("the files are %s", got)
+	}
+	if now := history(t, c, "d"); !now[0].Current || now[0].Message != "rolled back to "+all[3].Revision {
+		t.Errorf("%q", told(now))
+	}
+	if _, err := c.Rollback(t.Context(), "d", all[0].Revision, ""); err != nil {
+		t.Error(err)
+	}
+	if got := contents(t, filepath.Join(dir, "profiles/d/subagent_system_prompt.txt")); got != "Be briefer." {
+		t.Errorf("the text is %q", got)
+	}
+}

@@ -242,7 +242,7 @@ func (c *Catalog) keep(t *target, parts []dialect.Part, message string) error {
 func (t *target) with(parts []dialect.Part) []dialect.Part {
 	out := slices.Clone(parts)
 	for _, p := range t.parts() {
-		if !slices.ContainsFunc(parts, func(n dialect.Part) bool { return n.Path == p.Path }) && t.there() {
+		if !slices.ContainsFunc(parts, func(n dialect.Part) bool { return n.Path == p.Path }) && !slices.Contains(t.gone, p.Path) && t.there() {
 			out = append(out, p)
 		}
 	}

@@ -264,6 +264,14 @@ func (t *target) write(parts []dialect.Part) error {
 			}
 			t.reached(pointDurable)
 		}
+		for _, name := range t.gone {
+			if err := t.root.Remove(t.at(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if len(t.gone) > 0 {
+			return t.sync(path.Dir(t.at(t.base)))
+		}
 		return nil
 	}()
 	for _, f := range ready {

@@ -78,6 +78,7 @@ type target struct {
 	base   string            // of the main file; empty: there is none
 	texts  map[string][]byte // what the files hold, by their paths from dir
 	shared map[string][]byte // what those hold that other profiles have too
+	gone   []string          // parts that are to be removed with the next write
 	mtime  time.Time
 }
 

@@ -96,6 +96,15 @@ func TestDiagnosticFarRight(t *testing.T) {
 	}
 }
 
+func TestTableHidesNothing(t *testing.T) {
+	var out strings.Builder
+	Table(&out, Style{}, []string{"AUTHOR", "MESSAGE"}, [][]string{{"\x1b[31mEve\n<e>", "one\x1b]0;x\a\u202e"}, {"Ann", "two"}})
+	want := "AUTHOR            MESSAGE\n" + `\x1b[31mEve\n<e>  one\x1b]0;x\x07\u202e` + "\nAnn               two\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 func TestTable(t *testing.T) {
 	var out strings.Builder
 	Table(&out, Style{}, []string{"NAME", "TEXT"}, [][]string{{"é", "one\ntwo"}, {"longer", strings.Repeat("x", 100)}, {"empty", ""}})

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,6 +11,14 @@ import (
 // Table writes rows in aligned columns, two blanks apart. The last column is
 // cut to lastRunes.
 func Table(w io.Writer, s Style, header []string, rows [][]string) {
+	shown := make([][]string, len(rows))
+	for i, row := range rows {
+		shown[i] = slices.Clone(row)
+		for j := range row[:max(0, len(row)-1)] {
+			shown[i][j] = oneLine(row[j])
+		}
+	}
+	rows = shown
 	widths := make([]int, len(header))
 	for _, row := range append([][]string{header}, rows...) {
 		for i, cell := range row {
@@ -22,6 +31,11 @@ func Table(w io.Writer, s Style, header []string, rows [][]string) {
 	}
 }
 
+// oneLine shows what a cell of a table may not hold.
+func oneLine(cell string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Safe(cell))
+}
+
 const lastRunes = 80
 
 func tableRow(cells []string, widths []int) string {
@@ -31,7 +45,6 @@ func tableRow(cells []string, widths []int) string {
 			b.WriteString(line(cell, lastRunes))
 			break
 		}
-		cell = Safe(cell)
 		b.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell))+2))
 	}
 	return strings.TrimRight(b.String(), " ")
