@@ -275,6 +275,15 @@ func TestSaver(t *testing.T) {
 	switch task {
 	case "":
 		t.Skip("it runs as a process of its own")
+	case "full":
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: 4096}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := writable(dir, "", "").Save(t.Context(), big(1), catalog.SaveOptions{})
+		if !errors.Is(err, profile.IO) || !errors.Is(err, syscall.EFBIG) {
+			t.Fatalf("saving gives %v", err)
+		}
 	default: // ends at a point of a save
 		c := writable(dir, "", filepath.Join(dir, ".history"))
 		c.SetReached(func(point string) {
@@ -287,15 +296,6 @@ func TestSaver(t *testing.T) {
 		})
 		if _, err := c.Save(t.Context(), big(1), catalog.SaveOptions{}); err != nil {
 			t.Fatal(err)
-		}
-	case "full":
-		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: 4096}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := writable(dir, "", "").Save(t.Context(), big(1), catalog.SaveOptions{})
-		if !errors.Is(err, profile.IO) || !errors.Is(err, syscall.EFBIG) {
-			t.Fatalf("saving gives %v", err)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (d *decoder) toolList(f field) (profile.Value[profile.Tools], []permission.
 	var unknown unknownTools
 	text := d.textItems(n)
 	for i, item := range items {
-		pos := d.at(n)
+		var pos source.Origin
 		if n.Kind == yaml.SequenceNode {
 			pos = d.at(n.Content[i])
 		} else {
