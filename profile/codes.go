@@ -86,6 +86,7 @@ const (
 
 	CodeAlmostGuard = "P182"
 	CodeAlmostRules = "P183"
+	CodeTextInText  = "P184"
 
 	CodeExecuting = "P185"
 
@@ -168,6 +169,7 @@ var codes = [...]Code{
 	{CodeTwice, ProfileExists, SeverityError, "Two profiles of a conversion would be written to the same file; the later one is not written."},
 	{CodeAlmostGuard, SchemaValidation, SeverityError, "A key is almost one that decides what the agent may do, such as Tools or disallowed-tool. The profile would be free of what it restricts."},
 	{CodeAlmostRules, "", SeverityWarning, "The key permissions, which is almost permission, is read as rules: what it denies or asks for counts, what it allows does not. If it cannot be read, all asks that no other rule decides."},
+	{CodeTextInText, "", SeverityWarning, "The file is one JSON text that holds JSON. It is read; places in it are not known."},
 	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
 	{CodeBypass, "", SeverityWarning, "The permission mode bypass has no effect without --dangerously-allow-all: what would be asked for is asked for."},
 }

@@ -59,17 +59,22 @@ func decodeLetta(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	if diag != nil {
 		return []*profile.Profile{claim}, []profile.Diagnostic{*diag}
 	}
+	var ds []profile.Diagnostic
+	if inner := textInText(f.Name, root); inner != nil {
+		root = inner
+		ds = append(ds, profile.Diagnose(profile.CodeTextInText, source.Origin{File: f.Name, Line: 1, Column: 1}, "",
+			"the file is one JSON text that holds JSON; it is read, without the places of what is in it", "take it out of the text, as jq -r . does"))
+	}
 	if root.Kind != yaml.MappingNode {
 		at := source.Origin{File: f.Name, Line: root.Line, Column: root.Column}
-		return []*profile.Profile{claim}, []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", lettaHint(root))}
+		return []*profile.Profile{claim}, []profile.Diagnostic{profile.Diagnose(profile.CodeNotAMap, at, "", "the file is not a map of keys", "")}
 	}
 	agents := lettaAgents(root)
 	if len(agents) == 0 {
-		return nil, []profile.Diagnostic{profile.Diagnose(profile.CodeNoAgents, source.Origin{File: f.Name, Line: 1, Column: 1}, "agents", "the file has no agent with system and llm_config", "")}
+		return nil, append(ds, profile.Diagnose(profile.CodeNoAgents, source.Origin{File: f.Name, Line: 1, Column: 1}, "agents", "the file has no agent with system and llm_config", ""))
 	}
 	names := lettaTools(root)
 	var out []*profile.Profile
-	var ds []profile.Diagnostic
 	for _, n := range agents {
 		d := &decoder{file: f.Name, doc: keyed(f.Name, n), opts: f.Options, p: &profile.Profile{Dialect: "letta", File: f.Name}}
 		d.p.Name, d.p.NameAt = stem, d.at(n)
@@ -86,12 +91,24 @@ func decodeLetta(f *File) ([]*profile.Profile, []profile.Diagnostic) {
 	return out, ds
 }
 
-// lettaHint knows the files that were written as JSON twice.
-func lettaHint(root *yaml.Node) string {
-	if root.Kind == yaml.ScalarNode && strings.HasPrefix(strings.TrimSpace(root.Value), "{") {
-		return "the map is inside of one text: take it out, as jq -r . does"
+// textInText reads a file that was written as JSON twice; nil: it was not.
+func textInText(file string, root *yaml.Node) *yaml.Node {
+	if root.Kind != yaml.ScalarNode || !strings.HasPrefix(strings.TrimSpace(root.Value), "{") {
+		return nil
 	}
-	return ""
+	inner, diag := parseJSON(file, []byte(root.Value))
+	if diag != nil {
+		return nil
+	}
+	moveTo(inner, root.Line, root.Column)
+	return inner
+}
+
+func moveTo(n *yaml.Node, line, column int) {
+	n.Line, n.Column = line, column
+	for _, c := range n.Content {
+		moveTo(c, line, column)
+	}
 }
 
 func lettaStem(f *File) string {
