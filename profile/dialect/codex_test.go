@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"fmt"
 	"path"
 	"strings"
 	"testing"
@@ -188,4 +189,13 @@ func BenchmarkCodex(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "profiles/s")
+}
+
+// diagnosed lists codes and places, sorted.
+func diagnosed(ds []profile.Diagnostic) string {
+	var out []string
+	for _, d := range ds {
+		out = append(out, fmt.Sprintf("%s:%d:%d", d.Code, d.Line, d.Column))
+	}
+	return strings.Join(sorted(out), " ")
 }

@@ -1,12 +1,7 @@
 package dialect_test
 
 import (
-	"archive/tar"
 	"errors"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,49 +10,6 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 )
-
-// corpus gives the real Markdown files that stand beside the project, by path,
-// and its list of them.
-func corpus(tb testing.TB) (files map[string][]byte, manifest string) {
-	tb.Helper()
-	archive := filepath.Join("..", "..", "..", "shared", "corpus", "corpus.tar.zst")
-	if _, err := os.Stat(archive); err != nil {
-		tb.Skipf("SKIPPED: the corpus of real files is not beside the project: %v", err)
-	}
-	cmd := exec.CommandContext(tb.Context(), "zstd", "-dc", "--long=27", archive)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	files = map[string][]byte{}
-	for r := tar.NewReader(out); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		name := strings.TrimPrefix(h.Name, "corpus/")
-		if filepath.Ext(name) != ".md" && name != "MANIFEST.tsv" {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[name] = data
-	}
-	if err := cmd.Wait(); err != nil {
-		tb.Fatal(err)
-	}
-	manifest = string(files["MANIFEST.tsv"])
-	delete(files, "MANIFEST.tsv")
-	return files, manifest
-}
 
 // TestCorpus decodes every agent file that people published: what is valid
 // YAML loads, what is not says where, and what was read is written back.

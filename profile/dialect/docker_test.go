@@ -1,12 +1,6 @@
 package dialect_test
 
 import (
-	"archive/tar"
-	"errors"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -233,8 +227,8 @@ func TestDockerLeavesToolsOut(t *testing.T) {
 // each agent back.
 func TestCorpusDocker(t *testing.T) {
 	count := map[string]int{}
-	for name, row := range corpusRows(t, "docker-agent-yaml") {
-		f := &dialect.File{Name: name, Path: name, Data: row.data}
+	for name, data := range published(t, "docker-agent-yaml") {
+		f := &dialect.File{Name: name, Path: name, Data: data}
 		d, ok := dialect.Detect(f)
 		if !ok {
 			count["ignored"]++
@@ -269,54 +263,6 @@ func TestCorpusDocker(t *testing.T) {
 	if count["loaded"] < 156 || count["profiles"] < 216 || count["taking turns"] > 4 {
 		t.Errorf("%v", count)
 	}
-}
-
-type corpusRow struct{ data []byte }
-
-// corpusRows gives the valid files of one format.
-func corpusRows(tb testing.TB, format string) map[string]corpusRow {
-	tb.Helper()
-	archive := filepath.Join("..", "..", "..", "shared", "corpus", "corpus.tar.zst")
-	if _, err := os.Stat(archive); err != nil {
-		tb.Skipf("SKIPPED: the corpus of real files is not beside the project: %v", err)
-	}
-	cmd := exec.CommandContext(tb.Context(), "zstd", "-dc", "--long=27", archive)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	all := map[string][]byte{}
-	for r := tar.NewReader(out); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		switch filepath.Ext(h.Name) {
-		case ".yaml", ".yml", ".json", ".toml", ".tsv":
-			data, err := io.ReadAll(r)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			all[strings.TrimPrefix(h.Name, "corpus/")] = data
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		tb.Fatal(err)
-	}
-	rows := map[string]corpusRow{}
-	for line := range strings.Lines(string(all["MANIFEST.tsv"])) {
-		col := strings.Split(strings.TrimRight(line, "\n"), "\t")
-		if data, ok := all[col[0]]; ok && len(col) >= 6 && col[4] == format && col[5] == "yes" {
-			rows[col[0]] = corpusRow{data}
-		}
-	}
-	return rows
 }
 
 func FuzzDocker(f *testing.F) {

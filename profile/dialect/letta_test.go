@@ -59,12 +59,12 @@ func TestLettaReports(t *testing.T) {
 // are JSON that was written as a text of JSON.
 func TestCorpusLetta(t *testing.T) {
 	loaded, twice := 0, 0
-	for name, row := range corpusRows(t, "letta-af") {
-		f := &dialect.File{Name: name, Path: name, Data: row.data}
+	for name, data := range published(t, "letta-af") {
+		f := &dialect.File{Name: name, Path: name, Data: data}
 		d, _ := dialect.Detect(f)
 		ps, ds := d.Decode(f)
 		want := ""
-		if strings.HasPrefix(string(row.data), `"{`) {
+		if strings.HasPrefix(string(data), `"{`) {
 			want = name + ":1:1: warning [P184]: "
 			twice++
 		}
