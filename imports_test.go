@@ -28,7 +28,7 @@ var imports = map[string]string{
 	"profile/dialect": "permission profile profile/schema source",
 	"catalog":         "internal/gitlog profile profile/dialect source",
 
-	"trust": "permission profile source",
+	"trust": "internal/keep permission profile source",
 
 	"model":                  "message",
 	"model/catalog":          "profile source spec",

@@ -6,27 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/rosterrun/roster/internal/keep"
 )
 
 // File is the name of the file of all that the user has trusted, in his own
 // folder.
 const File = "trust.json"
-
-// Bounds of the file: its size in bytes, and how long a writer waits for another.
-const (
-	maxFile  = 16 << 20
-	lockWait = 5 * time.Second
-	lockLook = 10 * time.Millisecond
-)
 
 // Files keeps what the user has trusted, by the real path of each workspace. Its
 // methods are safe for concurrent use, also by several processes.
@@ -64,25 +55,19 @@ const version = 1
 
 // Stamp changes when the file does.
 type Stamp struct {
-	size, ino  int64
-	mtime      int64
+	keep.Stamp
 	unreadable bool
 }
 
 // Stamp looks at the file without reading it.
 func (f Files) Stamp() Stamp {
-	info, err := os.Stat(f.path())
-	if err != nil {
-		return Stamp{unreadable: !errors.Is(err, fs.ErrNotExist)}
-	}
-	s := Stamp{size: info.Size(), mtime: info.ModTime().UnixNano()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.ino = int64(sys.Ino)
-	}
-	return s
+	s, err := f.file().Stamp()
+	return Stamp{s, err != nil}
 }
 
 func (f Files) path() string { return filepath.Join(f.Home, File) }
+
+func (f Files) file() keep.File { return keep.File(f.path()) }
 
 // View reads what the user has said of a workspace: dir is its real path, own
 // are folders of his beside Home. With an error the view trusts nothing.
@@ -159,7 +144,7 @@ func (f Files) List() ([]string, error) {
 
 func (f Files) read() (document, error) {
 	doc := document{Version: version, Workspaces: map[string]record{}}
-	data, err := f.load()
+	data, err := f.file().Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return doc, nil
 	}
@@ -177,27 +162,6 @@ func (f Files) read() (document, error) {
 	return doc, nil
 }
 
-// load reads the file if nobody but the user can have written it.
-func (f Files) load() ([]byte, error) {
-	file, err := os.OpenFile(f.path(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a file")
-	case info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("others may write to it (chmod 600 %s)", f.path())
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("it has more than %d bytes", maxFile)
-	}
-	return io.ReadAll(io.LimitReader(file, maxFile))
-}
-
 // update changes the file while no other process does.
 func (f Files) update(ctx context.Context, dir string, change func(*document)) error {
 	if within(f.Home, dir) {
@@ -206,9 +170,9 @@ func (f Files) update(ctx context.Context, dir string, change func(*document)) e
 	if err := os.MkdirAll(f.Home, 0o700); err != nil {
 		return fmt.Errorf("keeping trust: %w", err)
 	}
-	unlock, err := f.lock(ctx)
+	unlock, err := f.file().Lock(ctx, false)
 	if err != nil {
-		return err
+		return fmt.Errorf("keeping trust: %w", err)
 	}
 	defer unlock()
 	doc, err := f.read()
@@ -220,61 +184,8 @@ func (f Files) update(ctx context.Context, dir string, change func(*document)) e
 	if err != nil {
 		return fmt.Errorf("keeping trust: %w", err)
 	}
-	if err := f.write(append(data, '\n')); err != nil {
+	if err := f.file().Write(append(data, '\n')); err != nil {
 		return fmt.Errorf("keeping trust: %w", err)
 	}
 	return nil
-}
-
-// lock waits until this process is the only one that writes.
-func (f Files) lock(ctx context.Context) (func(), error) {
-	file, err := os.OpenFile(f.path()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("keeping trust: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	again := time.NewTicker(lockLook)
-	defer again.Stop()
-	for {
-		if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
-			return func() { file.Close() }, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			break
-		}
-		select {
-		case <-again.C:
-			continue
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		break
-	}
-	file.Close()
-	return nil, fmt.Errorf("keeping trust: waiting for the lock %s: %w", f.path()+".lock", err)
-}
-
-// write replaces the file at once, or not at all.
-func (f Files) write(data []byte) (err error) {
-	if len(data) > maxFile {
-		return fmt.Errorf("%s would have more than %d bytes", f.path(), maxFile)
-	}
-	tmp, err := os.CreateTemp(f.Home, File+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // gone already if all went well
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), f.path()); err != nil {
-		return err
-	}
-	folder, err := os.Open(f.Home)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

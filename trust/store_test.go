@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rosterrun/roster/source"
 )
@@ -150,11 +151,11 @@ func TestConcurrentWriters(t *testing.T) {
 
 func TestLockIsWaitedForAndLeft(t *testing.T) {
 	f := Files{Home: t.TempDir()}
-	unlock, err := f.lock(t.Context())
+	unlock, err := f.file().Lock(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := contextFor(t, 3*lockLook)
+	ctx, cancel := contextFor(t, 20*time.Millisecond)
 	defer cancel()
 	if err := f.Trust(ctx, "/ws", nil); err == nil || !strings.Contains(err.Error(), "waiting for the lock") {
 		t.Errorf("%v", err)
