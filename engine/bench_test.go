@@ -13,6 +13,7 @@ import (
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/memory"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/task"
 )
 
 // loops runs prompts through the engine on an in-memory store, which encodes
@@ -21,12 +22,13 @@ type loops struct {
 	b     testing.TB
 	store *memory.Store
 	bp    *engine.Blueprint
+	child func(context.Context, engine.Child) (*engine.Blueprint, error)
 }
 
 func newLoops(b testing.TB, s *script.Script, tools ...tool.Tool) *loops {
 	bench := newBench(b, s.Model("script/x"), tools...)
 	bench.spec.Limits.Turns = 0
-	return &loops{b, bench.store, bench.blueprint()}
+	return &loops{b: b, store: bench.store, bp: bench.blueprint()}
 }
 
 func (l *loops) prompt(ctx context.Context, k session.Key, st *session.State) *session.State {
@@ -44,7 +46,7 @@ func (l *loops) prompt(ctx context.Context, k session.Key, st *session.State) *s
 	if err := st.Apply(&post.Events[0]); err != nil {
 		l.b.Fatal(err)
 	}
-	for _, err := range engine.Run(ctx, engine.Deps{Store: l.store, Blobs: l.store}, l.bp, st, *posted.Lease) {
+	for _, err := range engine.Run(ctx, engine.Deps{Store: l.store, Blobs: l.store, Child: l.child}, l.bp, st, *posted.Lease) {
 		if err != nil {
 			l.b.Fatal(err)
 		}
@@ -114,3 +116,22 @@ var (
 	agentSink string
 	runSink   iter.Seq2[session.Event, error]
 )
+
+// BenchmarkDelegation is a turn whose tool call gives a task to an agent that
+// answers at once; BenchmarkToolTurn is the same with another tool.
+func BenchmarkDelegation(b *testing.B) {
+	helper := script.New(script.Reply{Text: "Done."})
+	helper.Loop = true
+	child := newBench(b, helper.Model("script/helper"))
+	child.spec.Name = "helper"
+	below := child.blueprint()
+	s := script.New(script.Reply{Tools: []script.Call{{Name: "task", Input: `{"profile":"helper","prompt":"do it"}`}}}, script.Reply{Text: "Done."})
+	l := newLoops(b, s, task.New([]task.Target{{Name: "helper"}}, func(name string) string { return name }))
+	l.child = func(context.Context, engine.Child) (*engine.Blueprint, error) { return below, nil }
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		l.prompt(b.Context(), session.Key{Tenant: "t", Stream: fmt.Sprint(n)}, nil)
+	}
+}

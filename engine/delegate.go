@@ -158,10 +158,10 @@ func (r *run) beginTask(call string, t tool.Task) error {
 	if title == "" {
 		title = session.Title(parts)
 	}
+	r.loop, r.agent = r.clock.ID(), clock.AgentID()
 	r.emit(&session.Start{Profile: r.Spec.Name, Title: title, Parent: r.above.id, Call: call})
 	r.s = r.st.Session(r.id)
 	above := r.above.s.Loop.Start
-	r.loop, r.agent = r.clock.ID(), clock.AgentID()
 	r.emitRefs(&session.LoopStart{
 		Number: 1, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
 		Spec: r.specDigest, Prefix: r.prefixDigest, Headless: above.Headless, OnDeny: above.OnDeny,

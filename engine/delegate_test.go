@@ -133,7 +133,7 @@ func TestTaskRunsInASessionOfItsOwn(t *testing.T) {
 	}
 	root := events[0]
 	for _, e := range child {
-		if e.Depth != 1 || e.Chain != events[len(events)-1].Chain || e.Agent == root.Agent || e.Loop == "" && e.Type != "session.start" {
+		if e.Depth != 1 || e.Chain != events[len(events)-1].Chain || e.Agent == root.Agent || e.Loop == "" {
 			t.Errorf("%s: depth %d, chain %q, agent %q", e.Type, e.Depth, e.Chain, e.Agent)
 		}
 	}

@@ -51,9 +51,7 @@ func TestServerKilledAtRandom(t *testing.T) {
 	t.Logf("%d kills within %v: %d outcomes unknown, %d prompts not stored yet", kills(t), whole, unknown, unstored)
 }
 
-// killedRun runs a script in a server. After the given time the server is
-// killed, and another one is waited for until the run has ended. Without a time
-// it returns how long the run takes.
+// killedRun runs a script in a server that is killed.
 func (w *workspace) killedRun(t *testing.T, name string, after time.Duration) time.Duration {
 	t.Helper()
 	var script strings.Builder
@@ -63,13 +61,20 @@ func (w *workspace) killedRun(t *testing.T, name string, after time.Duration) ti
 	}
 	script.WriteString("  - text: done\n")
 	w.write(name+".yaml", script.String())
+	return w.killServer(t, name, "worker", after)
+}
 
+// killServer gives a profile a prompt by that name, with the script by that name.
+// After the given time the server is killed, and another one is waited for until
+// the run has ended. Without a time it returns how long the run takes.
+func (w *workspace) killServer(t *testing.T, name, profile string, after time.Duration) time.Duration {
+	t.Helper()
 	server, url := w.serve()
 	start := time.Now()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		body := fmt.Sprintf(`{"message":%q,"agentId":"worker","model":"script:%s.yaml"}`, name, filepath.Join(w.dir, name))
+		body := fmt.Sprintf(`{"message":%q,"agentId":%q,"model":"script:%s.yaml"}`, name, profile, filepath.Join(w.dir, name))
 		if resp, err := http.Post(url+"/chat", "application/json", strings.NewReader(body)); err == nil {
 			io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
