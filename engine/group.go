@@ -55,7 +55,7 @@ func (g *group) runAll(ctx context.Context, jobs []job) {
 }
 
 // liveRoom is how many live events of children may wait for the reader.
-const liveRoom = 64
+const liveRoom = 8
 
 // runTree leaves this goroutine to the reader: it yields what children show.
 func (g *group) runTree(ctx context.Context, jobs []job) {

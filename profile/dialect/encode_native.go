@@ -53,7 +53,7 @@ func setKeys(p *profile.Profile) []setKey {
 	add(p.ToolExecution.Set, "tool-execution", p.ToolExecution.At)
 	add(p.Cache.Set, "cache", p.Cache.At)
 	add(p.Workspace.Set, "workspace", p.Workspace.At)
-	add(p.SubagentTools.Set || p.SubagentMaxDepth.Set, "subagents", p.SubagentTools.At)
+	add(p.SubagentTools.Set || p.SubagentMaxDepth.Set, "subagents", subagentsAt(p))
 	return out
 }
 
@@ -175,4 +175,12 @@ func (e *encoder) subagents() {
 		pairs = append(pairs, str("max-depth"), scalar(strconv.Itoa(m.V)))
 	}
 	e.group("subagents", pairs...)
+}
+
+// subagentsAt is the place of the first key of subagents that is set.
+func subagentsAt(p *profile.Profile) source.Origin {
+	if p.SubagentTools.Set {
+		return p.SubagentTools.At
+	}
+	return p.SubagentMaxDepth.At
 }
