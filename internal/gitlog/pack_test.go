@@ -141,7 +141,7 @@ func delta(base, n, size int) []byte {
 func TestHostilePacks(t *testing.T) {
 	const by = "author A <a@example.org> 1 +0000\ncommitter A <a@example.org> 1 +0000\n\n"
 	name := func(s string) []byte { return raw(t, named(s)) }
-	zeros := make([]byte, 64<<20)
+	zeros := make([]byte, 20<<20)
 	much := append(binary.AppendUvarint([]byte{3}, 1<<40), delta(3, 3, 300)[3:]...)
 	chain := func(n int) []packed { // each builds 16 MiB of the one before
 		all := []packed{{named("f"), packedBlob, 16 << 20, nil, zeros[:16<<20]}}
