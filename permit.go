@@ -39,7 +39,7 @@ func (a *App) Permit(ctx context.Context, name string, over session.Overrides, t
 	}
 	needs, err := tool.Needs(a.env(s), toolName, subject)
 	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {
-		return view.NewPermit(permission.Decision{Step: permission.StepNone, Reason: permission.ReasonState}), ds, nil
+		return view.NewPermit(permission.Decision{Step: permission.StepState, Reason: permission.ReasonState}), ds, nil
 	} else if err != nil {
 		return view.Permit{}, nil, err
 	}

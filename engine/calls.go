@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,7 +133,12 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 		tc.Delegator = work
 	}
 	plan, err := r.bind(t, tc)
-	if err != nil {
+	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {
+		d := permission.Decision{Step: permission.StepState, Reason: permission.ReasonState}
+		r.before(c, d)
+		r.after(c, session.Denied, denial(d))
+		return job{}, false
+	} else if err != nil {
 		return r.refuse(c, err.Error())
 	}
 	d := r.permit.Decide(plan.Needs()...)
@@ -185,7 +191,7 @@ func (r *run) refuse(c session.CallState, text string) (job, bool) {
 	if r.work.Err() != nil { // whatever is said against the call, it would not start
 		outcome, text = r.halt()
 	}
-	r.before(c, permission.Decision{})
+	r.before(c, permission.Decision{Step: permission.StepNone, Reason: permission.ReasonUnusable})
 	r.after(c, outcome, text)
 	return job{}, false
 }

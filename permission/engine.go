@@ -17,6 +17,7 @@ const (
 	ReasonNoQuery        = "the call does not say what it needs"
 	ReasonAddress        = "the address is no plain http or https URL: it needs a host in ASCII, and no user name or password"
 	ReasonState          = "the path is in roster's own state directory, which no tool may use"
+	ReasonUnusable       = "the call cannot be made as it is written"
 	ReasonPlan           = "in permission mode plan, only reading is possible"
 	ReasonEdits          = "in permission mode accept-edits, files of the workspace may be written"
 	ReasonDontAsk        = "this would have to be asked for, and in permission mode dont-ask nobody is asked"

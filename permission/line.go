@@ -146,10 +146,6 @@ func (e *Engine) redirect(l *line, r shell.Redirect, dir string) {
 		tool = "write"
 	}
 	name := joined(e.seen([]shell.Word{r.Path})).s
-	switch name {
-	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
-		return
-	}
 	subject, real := e.place(name, dir)
 	l.add(shown, tool, target{text: textOf(subject)})
 	if !inside(subject) {

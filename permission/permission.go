@@ -64,6 +64,7 @@ const (
 	StepHost           Step = "host"
 	StepHeadless       Step = "headless"
 	StepAbove          Step = "delegating agent" // whose denials are inherited
+	StepState          Step = "state directory"  // which no rule can open
 )
 
 // Decision is the strictest of its parts. Step decided it, looking at Rule,

@@ -69,6 +69,11 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 		return nil, err
 	}
 	p := &bashPlan{tool: t, target: to, command: in.Command, timeout: timeout}
+	p.opens, err = t.opens(in.Command, to.Path)
+	if err != nil {
+		to.Close()
+		return nil, err
+	}
 	p.dir, p.err = to.OpenDir()
 	return p, nil
 }
@@ -80,6 +85,7 @@ type bashPlan struct {
 	tool    *bashTool
 	command string
 	timeout time.Duration
+	opens   []permission.Query
 	dir     *pinned.Dir
 	err     error
 }
@@ -93,7 +99,7 @@ func (p *bashPlan) Needs() []permission.Query {
 	if p.outside {
 		q = append(q, permission.Query{Tool: permission.ExternalDirectory, Subject: p.subject})
 	}
-	return q
+	return append(q, p.opens...)
 }
 
 func (p *bashPlan) Close() error {

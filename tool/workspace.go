@@ -32,14 +32,31 @@ func (e *StateDirError) Error() string {
 	return e.Path + " is in roster's own state directory, which no tool may use"
 }
 
+// UnexpandedError is returned for a path that a shell or a browser would read as
+// another one, where there is no file of that name: nobody means a folder "~".
+type UnexpandedError struct{ Path string }
+
+func (e *UnexpandedError) Error() string {
+	return fmt.Sprintf("%s does not exist: a path is taken as it is written, nothing in it is expanded. Give it relative to the workspace or in full (./%s for a new file of that name)", e.Path, e.Path)
+}
+
+func unexpanded(name string) bool {
+	return strings.HasPrefix(name, "~") || strings.HasPrefix(name, "$HOME") || strings.HasPrefix(name, "${HOME}") || strings.Contains(name, "://")
+}
+
 // open resolves a path of a call. The target must be closed.
-func (w *workspace) open(name string) (*target, error) {
+func (w *workspace) open(given string) (*target, error) {
+	name := given
 	if !filepath.IsAbs(name) {
 		name = w.root + "/" + name
 	}
 	place, err := pinned.Resolve(name)
 	if err != nil {
 		return nil, err
+	}
+	if !place.Exists && unexpanded(given) {
+		place.Close()
+		return nil, &UnexpandedError{given}
 	}
 	if w.state != "" && permission.Within(place.Path, w.state) {
 		place.Close()

@@ -18,6 +18,7 @@ type analyzer struct {
 	dir   directory
 	moves int // cd and the like, in this shell
 	names names
+	own   descriptors
 	count int // words in commands
 	depth int // of scripts in scripts
 	chain int // of wrappers in wrappers

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -58,10 +59,12 @@ func (a *analyzer) redirect(r *syntax.Redirect) {
 		a.assign(name, true)
 	}
 	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
+		a.own.note(r, nil)
 		a.hereDoc(r)
 		return
 	}
 	path := a.expand(r.Word)
+	a.own.note(r, path.Word)
 	if r.Op == syntax.DplIn || r.Op == syntax.DplOut {
 		a.duplicated(path)
 	}
@@ -77,9 +80,68 @@ func (a *analyzer) redirect(r *syntax.Redirect) {
 		return
 	case r.Op == syntax.DplOut && ok && isDescriptor(known):
 		return
+	case ok && a.own.reopens(known, r.Op != syntax.RdrIn):
+		return
 	}
+	if r.Op == syntax.RdrInOut {
+		a.open(path.Word, false)
+	}
+	a.open(path.Word, r.Op != syntax.RdrIn)
+}
+
+// open lists a file that is opened.
+func (a *analyzer) open(path Word, write bool) {
 	if a.room(1) {
-		a.line.Redirects = append(a.line.Redirects, Redirect{Path: a.dir.join(path.Word), Write: r.Op != syntax.RdrIn})
+		a.line.Redirects = append(a.line.Redirects, Redirect{Path: a.dir.join(path), Write: write})
+	}
+}
+
+// descriptors follows the three that a shell begins with. Their names in /dev
+// open once more what they are open to, so that a file which was opened to be
+// read is written through /dev/stdin. While the input is only read and the
+// outputs are only written, that opens nothing that is not listed already.
+type descriptors struct {
+	names [3]bool // opened by name: /dev/stdin to read, the other two to write
+	mixed bool
+}
+
+var ownNames = [3]string{"/dev/stdin", "/dev/stdout", "/dev/stderr"}
+
+// reopens notes the opening of a descriptor by its name, in its own direction.
+func (d *descriptors) reopens(path string, write bool) bool {
+	i := slices.Index(ownNames[:], path)
+	if i < 0 || write != (i > 0) {
+		return false
+	}
+	d.names[i] = true
+	return true
+}
+
+func (d *descriptors) note(r *syntax.Redirect, path Word) {
+	number := ""
+	if r.N != nil {
+		number = r.N.Value
+	}
+	to, known := path.Literal()
+	switch r.Op {
+	case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		d.mixed = d.mixed || number != "" && number != "0"
+	case syntax.DplIn, syntax.RdrInOut:
+		d.mixed = true
+	case syntax.DplOut:
+		d.mixed = d.mixed || !known || isDescriptor(to) && to != "1" && to != "2"
+		fallthrough
+	default:
+		d.mixed = d.mixed || number != "" && number != "1" && number != "2"
+	}
+}
+
+// settle lists what was opened by name, if that may be another file.
+func (d *descriptors) settle(line *Line) {
+	for i, opened := range d.names {
+		if opened && (d.mixed || line.Unknown) {
+			line.Redirects = append(line.Redirects, Redirect{Path: Word{{Text: ownNames[i]}}, Write: i > 0})
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (c Command) String() string {
 
 // Redirect is a file that the line opens. A path is relative to the directory
 // that the line starts in; where a cd makes that unknown, it begins with a
-// hole. A path that is written may be read too (<>).
+// hole. A file that is opened for both (<>) stands twice.
 type Redirect struct {
 	Path  Word
 	Write bool
@@ -109,5 +109,6 @@ func Analyze(line string) (Line, error) {
 		return Line{}, errors.New("the command line is empty")
 	}
 	a.names.settle(&a.line)
+	a.own.settle(&a.line)
 	return a.line, nil
 }

@@ -188,6 +188,15 @@ func (p *Place) Lstat() (Stat, error) {
 	return st, pathError("stat", p.Path, err)
 }
 
+// Links says how many names the file has; 0 if it is no regular one.
+func (p *Place) Links() int {
+	var st unix.Stat_t
+	if len(p.missing) > 0 || unix.Fstatat(int(p.dir.Fd()), p.base, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0
+	}
+	return int(st.Nlink)
+}
+
 // Open opens the file for reading. It fails on anything but a regular file,
 // without waiting for the other end of a pipe.
 func (p *Place) Open() (*os.File, error) {
