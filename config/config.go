@@ -24,6 +24,10 @@ import (
 // File is the name of the configuration in a workspace and in the user's part.
 const File = "roster.yaml"
 
+// ModelsFile is the name of the file beside it that declares providers, models
+// and aliases alone. What roster.yaml says of them wins over it.
+const ModelsFile = "models.yaml"
+
 // The defaults of what is not set.
 const (
 	DefaultAddr      = "127.0.0.1:7788"
@@ -126,10 +130,14 @@ func Load(o Options) (*Config, []profile.Diagnostic, error) {
 		l.trust = o.Trust(dir, home)
 	}
 	l.defaults()
-	user := filepath.Join(home, File)
-	l.load(user, origin{file: user, layer: source.User})
+	for _, name := range []string{ModelsFile, File} {
+		user := filepath.Join(home, name)
+		l.load(user, origin{file: user, layer: source.User, models: name == ModelsFile})
+	}
 	if dir != home {
-		l.load(filepath.Join(dir, File), origin{file: File, layer: source.Defaults, workspace: true})
+		for _, name := range []string{ModelsFile, File} {
+			l.load(filepath.Join(dir, name), origin{file: name, layer: source.Defaults, workspace: true, models: name == ModelsFile})
+		}
 	}
 	l.environment(o.Getenv)
 	l.flags(o.Flags)
@@ -173,6 +181,7 @@ type origin struct {
 	file      string
 	layer     source.Layer
 	workspace bool // a file of the workspace: what executes has no effect
+	models    bool // only providers and aliases are declared in it
 }
 
 func (l *loader) defaults() {

@@ -98,7 +98,7 @@ func TestPinnedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Model.String() != "fake/text" || r.Model.ContextWindow != 128000 || r.Endpoint.BaseURL != "http://127.0.0.1:9999/v1" ||
-		r.Endpoint.KeyEnv != "FAKE_KEY" || len(r.Endpoint.Headers) != 1 || r.From["max-output"].Line != 10 {
+		r.Endpoint.KeyEnv != "FAKE_KEY" || len(r.Endpoint.Headers) != 1 || r.Origin("max-output").Line != 10 {
 		t.Errorf("fast = %+v", r)
 	}
 	if len(cfg.Profiles) != 2 || cfg.Profiles[1].V != filepath.Join(cfg.Dir, "agents") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -63,6 +64,24 @@ func (s section) root(it item) {
 			s.each(it, s.strategy)
 		default:
 			s.other(it)
+		}
+	})
+}
+
+// declarations are the keys of models.yaml.
+func (s section) declarations(it item) {
+	s.each(it, func(it item) {
+		switch it.key {
+		case "providers":
+			s.each(it, s.provider)
+		case "aliases":
+			s.each(it, s.alias)
+		default:
+			if slices.Contains(append(acting(), inactive()...), strings.ReplaceAll(it.key, "_", "-")) {
+				s.report(CodeUnknownKey, it.at, it.path, ModelsFile+" takes providers and aliases alone", "put "+it.key+" into "+File)
+				return
+			}
+			s.unknown(it, "providers", "aliases")
 		}
 	})
 }

@@ -47,7 +47,12 @@ func (l *loader) decode(data []byte, o origin) {
 		return
 	}
 	if len(doc.Content) > 0 {
-		s.root(item{at: s.at(doc.Content[0]), node: doc.Content[0]})
+		root := item{at: s.at(doc.Content[0]), node: doc.Content[0]}
+		if s.models {
+			s.declarations(root)
+		} else {
+			s.root(root)
+		}
 	}
 }
 

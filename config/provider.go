@@ -10,6 +10,8 @@ import (
 
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/profile/dialect"
+	"github.com/rosterrun/roster/source"
 )
 
 func (s section) provider(it item) {
@@ -168,11 +170,42 @@ func (s section) model(it item) catalog.Model {
 			m.CacheRead = s.priceOf(it)
 		case "cache-write-price":
 			m.CacheWrite = s.priceOf(it)
+		case "variants":
+			s.each(it, func(it item) { m.Variants = append(m.Variants, s.variant(it)) })
 		default:
-			s.unknown(it, "context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price")
+			s.unknown(it, "context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price", "variants")
 		}
 	})
 	return m
+}
+
+// variant reads settings of a model that have a name. They are profile keys,
+// with the bounds of those.
+func (s section) variant(it item) catalog.Variant {
+	v := catalog.Variant{Name: it.key, At: it.at}
+	if it.key == "" || strings.ContainsAny(it.key, "#/: \t") {
+		s.report(CodeNotAllowed, it.at, it.path, "the name of a variant is a word without #, /, : and blanks", "")
+		return v
+	}
+	s.each(it, func(it item) {
+		switch strings.ReplaceAll(it.key, "_", "-") {
+		case "temperature", "top-p", "max-tokens":
+		default:
+			s.unknown(it, "temperature", "top-p", "max-tokens")
+		}
+	})
+	keys, ds := dialect.Keys(s.file, deref(it.node))
+	for _, d := range ds {
+		if d.Severity == profile.SeverityError && d.Code != profile.CodeUnknownKey {
+			d.Key = join(it.path, d.Key)
+			s.ds = append(s.ds, d)
+		}
+	}
+	v.Temperature, v.TopP, v.MaxTokens = keys.Temperature, keys.TopP, keys.MaxTokens
+	for _, at := range []*source.Origin{&v.Temperature.At, &v.TopP.At, &v.MaxTokens.At} {
+		at.Layer = s.layer
+	}
+	return v
 }
 
 func (s section) tokens(it item) profile.Value[int] {

@@ -18,7 +18,7 @@ type ProtectedFiles []string
 // DefaultProtected lists those of every workspace.
 func DefaultProtected() ProtectedFiles {
 	return ProtectedFiles{
-		"roster.yaml", ".mcp.json", "agents.md", "claude.md", "gemini.md", "opencode.json", "opencode.jsonc",
+		"roster.yaml", "models.yaml", ".mcp.json", "agents.md", "claude.md", "gemini.md", "opencode.json", "opencode.jsonc",
 		"**/.git/**", "**/.git", "**/.opencode/**", "**/.claude/**", "**/.gemini/**", "**/.codex/**",
 		"profiles/**", "rig/profiles/**", "*-rig/profiles/**", "agent/**", "agents/**", "skills/**",
 		"*.agent.md", "*.chatmode.md", "system_prompt.txt", "subagent_system_prompt.txt", "persona.txt", "**/tools/enabled.json",

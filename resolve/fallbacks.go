@@ -61,6 +61,10 @@ func (r *resolver) fallbacks() {
 			r.err = err
 			return
 		}
+		if found.Variant != nil {
+			r.fail("fallbacks", trace.Origin, fmt.Sprintf("%s is a variant: a fallback is asked with the profile's settings", name), "name "+found.Model.String())
+			return
+		}
 		m := found.Model
 		m.NoSampling = found.NoSampling
 		if m.String() != r.out.Model.String() && !slices.ContainsFunc(r.out.Fallbacks, func(f spec.Model) bool { return f.String() == m.String() }) {

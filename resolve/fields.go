@@ -17,16 +17,36 @@ import (
 func (r *resolver) params() {
 	t := pick(r, "temperature", func(p *profile.Profile) profile.Value[float64] { return p.Temperature })
 	top := pick(r, "top-p", func(p *profile.Profile) profile.Value[float64] { return p.TopP })
+	tokens := pick(r, "max-tokens", func(p *profile.Profile) profile.Value[int] { return p.MaxTokens })
+	if v := r.variant; v != nil {
+		vary(r, "temperature", &t, v.Temperature)
+		vary(r, "top-p", &top, v.TopP)
+		vary(r, "max-tokens", &tokens, v.MaxTokens)
+	}
 	if t.Set {
 		r.out.Params.Temperature = &t.V
 	}
 	if top.Set {
 		r.out.Params.TopP = &top.V
 	}
-	r.out.Params.MaxTokens = pick(r, "max-tokens", func(p *profile.Profile) profile.Value[int] { return p.MaxTokens }).V
+	r.out.Params.MaxTokens = tokens.V
 	if r.noSampling {
 		r.withoutSampling()
 	}
+}
+
+// vary gives a key the value that the model's variant has for it, unless the layer
+// that names the model, or a stronger one, sets the key itself.
+func vary[T any](r *resolver, key string, v *profile.Value[T], variant profile.Value[T]) {
+	if !variant.Set || v.Set && r.won[key] >= r.won["model"] {
+		return
+	}
+	trace := r.out.Origins[key]
+	if v.Set {
+		trace.Overrode = append(trace.Overrode, trace.Origin)
+	}
+	*v, trace.Origin = variant, variant.At
+	r.out.Origins[key] = trace
 }
 
 // withoutSampling takes out what the model would refuse a request for.

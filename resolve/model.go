@@ -58,13 +58,13 @@ func (r *resolver) model() {
 		trace.Origin, trace.Written = id.At, r.out.Origins["model"].Written
 		r.out.Origins["provider"] = trace
 	}
-	for key, at := range found.From {
-		r.set(key, at)
+	for _, key := range catalog.Figures() {
+		r.set(key, found.Origin(key))
 	}
 	if found.Note != "" {
 		r.note(CodeModel, profile.SeverityNote, id.At, "model", fmt.Sprintf("%s: %s", found.Model, found.Note), "")
 	}
-	r.noSampling = found.NoSampling
+	r.noSampling, r.variant = found.NoSampling, found.Variant
 }
 
 func (r *resolver) defaultModel(provider profile.Value[string]) (catalog.Resolved, source.Origin) {

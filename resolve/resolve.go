@@ -90,6 +90,7 @@ type resolver struct {
 	root   *os.Root
 	// noSampling says that the model refuses temperature and top-p.
 	noSampling bool
+	variant    *catalog.Variant // of the model; nil: none
 }
 
 // Spec resolves a profile. The diagnostics are what the user should know and

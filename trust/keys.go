@@ -58,7 +58,7 @@ type found struct {
 // Where keys stand.
 const (
 	anywhere  = "profiles, `defaults`, `roster.yaml`"
-	providers = "`providers` of `roster.yaml`"
+	providers = "`providers` of `roster.yaml` and `models.yaml`"
 )
 
 // keys is the one table of what executes. It is never written.

@@ -24,9 +24,10 @@ func (c *cli) modelsCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the models that the catalog knows",
-		Long: `Lists the models of the built-in catalog and of roster.yaml. A model is ready if
-its provider needs no key or the key is in the environment. Prices are in US
-dollars per million tokens. Nothing is asked of the network.`,
+		Long: `Lists the models of the built-in catalog, of models.yaml and of roster.yaml, and
+where each is declared. A model is ready if its provider needs no key or the key
+is in the environment. Prices are in US dollars per million tokens. Nothing is
+asked of the network.`,
 		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error { return c.listModels() },
 	})
@@ -56,10 +57,12 @@ type modelJSON struct {
 	BaseURL       string                   `json:"base_url"`
 	KeyEnv        string                   `json:"key_env,omitempty"`
 	KeyCommand    bool                     `json:"key_command,omitempty"`
+	Headers       []string                 `json:"headers,omitempty"` // their names
 	ContextWindow int                      `json:"context_window"`
 	MaxOutput     int                      `json:"max_output"`
 	Price         spec.Price               `json:"price"`
 	Origins       map[string]source.Origin `json:"origins"`
+	Variant       string                   `json:"variant,omitempty"`
 	Note          string                   `json:"note,omitempty"`
 }
 
@@ -72,28 +75,82 @@ func (c *cli) showModel(ref string) error {
 	if err != nil {
 		return err
 	}
-	m, e := r.Model, r.Endpoint
 	if c.json {
-		return c.writeJSON(modelJSON{m.Provider, m.ID, e.API, e.BaseURL, e.KeyEnv, len(e.KeyCommand) > 0, m.ContextWindow, m.MaxOutput, m.Price, r.From, r.Note})
+		return c.writeJSON(newModelJSON(r))
 	}
-	row := func(key string, value any, from string) []string { return []string{key, fmt.Sprint(value), from} }
-	at := func(key string) string {
-		if o := r.From[key]; o.File != "" {
-			return o.String()
+	c.writeModel(r)
+	return nil
+}
+
+func newModelJSON(r modelcatalog.Resolved) modelJSON {
+	m, e := r.Model, r.Endpoint
+	out := modelJSON{
+		Provider: m.Provider, ID: m.ID, API: e.API, BaseURL: e.BaseURL, KeyEnv: e.KeyEnv, KeyCommand: len(e.KeyCommand) > 0,
+		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price,
+		Origins: map[string]source.Origin{}, Note: r.Note,
+	}
+	for _, h := range e.Headers {
+		out.Headers = append(out.Headers, h.Name)
+	}
+	for _, key := range append(modelcatalog.Reaching(), modelcatalog.Figures()...) {
+		if at := r.Origin(key); at != (source.Origin{}) {
+			out.Origins[key] = at
 		}
-		return string(r.From[key].Layer)
 	}
-	rows := [][]string{
-		row("model", m, ""), row("api", e.API, ""), row("base-url", e.BaseURL, ""), row("key-env", orDash(e.KeyEnv), ""),
-		row("context-window", m.ContextWindow, at("context-window")), row("max-output", m.MaxOutput, at("max-output")),
-		row("input-price", m.Price.Input, at("input-price")), row("output-price", m.Price.Output, at("output-price")),
-		row("cache-read-price", m.Price.CacheRead, at("cache-read-price")), row("cache-write-price", m.Price.CacheWrite, at("cache-write-price")),
+	if v := r.Variant; v != nil {
+		out.Variant = v.Name
+		for _, s := range v.Settings() {
+			out.Origins[s.Key] = s.At
+		}
+	}
+	return out
+}
+
+// writeModel prints what a reference stands for. Headers are named without their
+// values, and a key-command without its words.
+func (c *cli) writeModel(r modelcatalog.Resolved) {
+	m, e := r.Model, r.Endpoint
+	var headers []string
+	for _, h := range e.Headers {
+		headers = append(headers, h.Name)
+	}
+	command := ""
+	if len(e.KeyCommand) > 0 {
+		command = "set"
+	}
+	rows := [][]string{{"model", m.String(), ""}}
+	add := func(key string, value any) {
+		at := r.Origin(key)
+		from := string(at.Layer)
+		if at.File != "" {
+			from = at.String()
+		}
+		rows = append(rows, []string{key, orDash(fmt.Sprint(value)), from})
+	}
+	add("api", e.API)
+	add("base-url", e.BaseURL)
+	add("key-env", e.KeyEnv)
+	add("key-command", command)
+	add("headers", strings.Join(headers, ", "))
+	if e.Timeout > 0 {
+		add("timeout", e.Timeout)
+	}
+	add("context-window", m.ContextWindow)
+	add("max-output", m.MaxOutput)
+	add("input-price", m.Price.Input)
+	add("output-price", m.Price.Output)
+	add("cache-read-price", m.Price.CacheRead)
+	add("cache-write-price", m.Price.CacheWrite)
+	if v := r.Variant; v != nil {
+		rows = append(rows, []string{"variant", v.Name, v.At.String()})
+		for _, s := range v.Settings() {
+			rows = append(rows, []string{s.Key, fmt.Sprint(s.Value), s.At.String()})
+		}
 	}
 	if r.Note != "" {
-		rows = append(rows, row("note", r.Note, ""))
+		rows = append(rows, []string{"note", r.Note, ""})
 	}
 	render.Table(c.stdout, c.style(c.stdout.file), []string{"KEY", "VALUE", "FROM"}, rows)
-	return nil
 }
 
 func (c *cli) testModel(cmd *cobra.Command, ref string) error {
@@ -133,9 +190,9 @@ func (c *cli) listModels() error {
 		}
 		rows = append(rows, []string{
 			m.Provider + "/" + m.ID, fmt.Sprint(m.ContextWindow), fmt.Sprint(m.MaxOutput),
-			fmt.Sprint(m.InputPrice), fmt.Sprint(m.OutputPrice), ready, m.Note,
+			fmt.Sprint(m.InputPrice), fmt.Sprint(m.OutputPrice), ready, m.Source.String(), m.Note,
 		})
 	}
-	render.Table(c.stdout, c.style(c.stdout.file), []string{"MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "READY", "NOTE"}, rows)
+	render.Table(c.stdout, c.style(c.stdout.file), []string{"MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "READY", "SOURCE", "NOTE"}, rows)
 	return nil
 }

@@ -70,6 +70,17 @@ type Model struct {
 	MaxOutput     profile.Value[int] // tokens
 	// Prices are in US dollars per million tokens.
 	Input, Output, CacheRead, CacheWrite profile.Value[float64]
+	Variants                             []Variant
+}
+
+// Variant is settings of a model that have a name: `model-id#NAME` asks the model
+// with them. What is not set is left as it is.
+type Variant struct {
+	Name        string
+	At          source.Origin
+	Temperature profile.Value[float64]
+	TopP        profile.Value[float64]
+	MaxTokens   profile.Value[int]
 }
 
 // Alias is a short name for a model reference.
@@ -183,25 +194,30 @@ func (p *provider) declare(d Model) {
 	override(&m.Output, d.Output)
 	override(&m.CacheRead, d.CacheRead)
 	override(&m.CacheWrite, d.CacheWrite)
+	for _, v := range d.Variants {
+		m.vary(v)
+	}
 }
 
-// from says where each figure is written; what nobody wrote is from where the
-// model is declared.
-func (m *entry) from() map[string]source.Origin {
-	or := func(set bool, at source.Origin) source.Origin {
-		if set {
-			return at
+func (m *entry) vary(d Variant) {
+	i := slices.IndexFunc(m.Variants, func(v Variant) bool { return v.Name == d.Name })
+	if i < 0 {
+		m.Variants = append(m.Variants, d)
+		return
+	}
+	v := &m.Variants[i]
+	override(&v.Temperature, d.Temperature)
+	override(&v.TopP, d.TopP)
+	override(&v.MaxTokens, d.MaxTokens)
+}
+
+func (m *entry) variant(name string) *Variant {
+	for i := range m.Variants {
+		if m.Variants[i].Name == name {
+			return &m.Variants[i]
 		}
-		return m.At
 	}
-	return map[string]source.Origin{
-		"context-window":    or(m.ContextWindow.Set, m.ContextWindow.At),
-		"max-output":        or(m.MaxOutput.Set, m.MaxOutput.At),
-		"input-price":       or(m.Input.Set, m.Input.At),
-		"output-price":      or(m.Output.Set, m.Output.At),
-		"cache-read-price":  or(m.CacheRead.Set, m.CacheRead.At),
-		"cache-write-price": or(m.CacheWrite.Set, m.CacheWrite.At),
-	}
+	return nil
 }
 
 func override[T any](v *profile.Value[T], by profile.Value[T]) {
@@ -222,8 +238,11 @@ type Info struct {
 	CacheWrite    float64 `json:"cache_write_price"`
 	// Configured says that the provider needs no key, that its key is in the
 	// environment, or that a command gives it.
-	Configured bool   `json:"configured"`
-	Note       string `json:"note,omitempty"`
+	Configured bool `json:"configured"`
+	// Source is where the model is declared.
+	Source   source.Origin `json:"source"`
+	Variants []string      `json:"variants,omitempty"`
+	Note     string        `json:"note,omitempty"`
 }
 
 // List returns all models that the catalog has an entry for, provider by
@@ -241,11 +260,18 @@ func (c *Catalog) List() []Info {
 				ContextWindow: m.ContextWindow.V, MaxOutput: m.MaxOutput.V,
 				InputPrice: m.Input.V, OutputPrice: m.Output.V,
 				CacheRead: m.CacheRead.V, CacheWrite: m.CacheWrite.V,
-				Configured: configured, Note: m.note,
+				Configured: configured, Source: m.At, Variants: m.variants(), Note: m.note,
 			})
 		}
 	}
 	return all
+}
+
+func (m *entry) variants() (names []string) {
+	for _, v := range m.Variants {
+		names = append(names, v.Name)
+	}
+	return names
 }
 
 // Providers returns the names of all providers, sorted.

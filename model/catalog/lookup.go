@@ -33,13 +33,15 @@ type Ref struct {
 type Resolved struct {
 	Model    spec.Model
 	Endpoint Endpoint
-	// From says where each figure of the model is written, by its key in
-	// roster.yaml, such as "context-window".
-	From map[string]source.Origin
+	// Variant is the settings that the reference asks for by name; nil: none.
+	Variant *Variant
 	// NoSampling says that the model refuses temperature and top-p.
 	NoSampling bool
 	// Note is a remark on the model, such as the day on which it retires.
 	Note string
+
+	provider *provider
+	entry    *entry
 }
 
 // Endpoint says how a provider is reached. It holds no secret.
@@ -99,7 +101,8 @@ func (t *table) namesProvider(ref Ref) bool {
 	if p := t.providers[ref.Provider]; p != nil && p.models[ref.Text] != nil {
 		return false
 	}
-	if _, ok := t.aliases[ref.Text]; ok {
+	alias, _, _ := cutVariant(ref.Text)
+	if t.aliases[ref.Text].Name != "" || t.aliases[alias].Name != "" {
 		return true
 	}
 	name, _, ok := strings.Cut(ref.Text, "/")
@@ -126,11 +129,13 @@ func (t *table) bare(ref Ref, aliases int) (Resolved, error) {
 	if named && alias.At.Layer != source.Builtin {
 		return t.follow(ref, alias, aliases)
 	}
-	var owners []string
-	for _, name := range t.names {
-		if t.providers[name].models[ref.Text] != nil {
-			owners = append(owners, name)
+	owners := t.owners(ref.Text)
+	if id, variant, ok := cutVariant(ref.Text); ok && !named && len(owners) == 0 {
+		if target, is := t.aliases[id]; is {
+			target.Target += "#" + variant
+			return t.follow(ref, target, aliases)
 		}
+		owners = t.owners(id)
 	}
 	switch {
 	case len(owners) == 1:
@@ -149,6 +154,25 @@ func (t *table) bare(ref Ref, aliases int) (Resolved, error) {
 		err.Hint += "; did you mean " + strings.Join(err.Nearest, ", ") + "?"
 	}
 	return Resolved{}, err
+}
+
+// owners lists the providers that have a model of that id.
+func (t *table) owners(id string) (names []string) {
+	for _, name := range t.names {
+		if t.providers[name].models[id] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// cutVariant parts a text at its last #.
+func cutVariant(text string) (id, variant string, ok bool) {
+	at := strings.LastIndexByte(text, '#')
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+1:], true
 }
 
 func (t *table) follow(ref Ref, alias Alias, aliases int) (Resolved, error) {
@@ -191,21 +215,48 @@ func (t *table) resolve(ref Ref, name, id string) (Resolved, error) {
 			Hint:    fmt.Sprintf("write providers.%s.api: one of %s", name, strings.Join(APIs(), ", ")),
 		}
 	}
-	m := p.models[id]
-	if m == nil && !p.anyModel {
+	m, variant := p.models[id], (*Variant)(nil)
+	if m == nil {
+		var err error
+		if m, variant, err = t.variant(ref, p, id); err != nil {
+			return Resolved{}, err
+		}
+	}
+	switch {
+	case variant != nil:
+		id = m.ID
+	case m == nil && !p.anyModel:
 		return Resolved{}, t.unknownModel(ref, p, id)
 	}
 	if err := p.reachable(ref); err != nil {
 		return Resolved{}, err
 	}
-	out := Resolved{Model: p.spec(id), Endpoint: p.endpoint(id)}
-	if m != nil {
-		out.NoSampling, out.Note = m.noSampling, m.note
-		out.From = m.from()
-	} else {
-		out.From = (&entry{Model: Model{At: p.At}}).from()
+	if m == nil {
+		m = &entry{Model: Model{At: p.At}}
 	}
-	return out, nil
+	return Resolved{
+		Model: p.spec(id), Endpoint: p.endpoint(id), Variant: variant,
+		NoSampling: m.noSampling, Note: m.note, provider: p, entry: m,
+	}, nil
+}
+
+// variant finds what `model-id#NAME` stands for: a declared variant of a declared
+// model. Of a model that has none the whole text is the id.
+func (t *table) variant(ref Ref, p *provider, text string) (*entry, *Variant, error) {
+	id, name, ok := cutVariant(text)
+	m := p.models[id]
+	if !ok || m == nil || len(m.Variants) == 0 {
+		return nil, nil, nil
+	}
+	if v := m.variant(name); v != nil {
+		return m, v, nil
+	}
+	known := m.variants()
+	return nil, nil, &ModelError{
+		Kind: ErrUnknownModel, Ref: ref.Text, At: ref.At,
+		Message: fmt.Sprintf("model %s/%s has no variant %q", p.Name, id, name),
+		Hint:    "its variants are " + strings.Join(known, ", "), Nearest: profile.Nearest(name, known, 3),
+	}
 }
 
 // reachable refuses a provider that does not say where it is.
