@@ -32,7 +32,7 @@ type compiledKey struct {
 // compilation is a blueprint with all that it was made of: the catalog, which is
 // another one when a file of it changes, and the files of its prompt.
 type compilation struct {
-	catalog   *catalog.Snapshot // whose profiles it may give tasks to
+	catalog   *catalog.Snapshot // whose profiles it may give tasks, or its session, to
 	files     []file
 	blueprint *engine.Blueprint
 }
@@ -79,7 +79,7 @@ func (a *App) compileFor(ctx context.Context, name string, over session.Override
 	if err != nil {
 		return nil, err
 	}
-	if s.Targets, err = a.targets(from, all, s, headless); err != nil {
+	if err := a.reach(from, all, s, headless, above != nil); err != nil {
 		return nil, err
 	}
 	files = append(files, stamps(a.Dir(), s.Files...)...)

@@ -17,25 +17,42 @@ import (
 	"github.com/rosterrun/roster/tool/task"
 )
 
-const primary = "primary"
+// The modes that bound who reaches a profile.
+const (
+	primary  = "primary"  // is given no tasks
+	subagent = "subagent" // is given tasks, and no session
+)
 
-// targets lists the profiles that an agent may give tasks to: those of the
-// catalog that are not only for people, as far as its rules for task go.
-func (a *App) targets(from *setup, all *catalog.Snapshot, s *spec.Spec, headless bool) ([]spec.Target, error) {
-	if s.Subagents.MaxDepth < 1 || !s.AllTools && !slices.Contains(s.Tools, task.Name) {
-		return nil, nil
-	}
+// reach finds the profiles of the catalog that an agent may give tasks to and,
+// unless it works for another, those that it may hand its session over to.
+func (a *App) reach(from *setup, all *catalog.Snapshot, s *spec.Spec, headless, child bool) error {
 	permit, err := s.Permit(headless)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	has := func(tool string) bool { return s.AllTools || slices.Contains(s.Tools, tool) }
+	if s.Subagents.MaxDepth > 0 && has(task.Name) {
+		s.Targets = targets(all, func(p *profile.Profile) bool {
+			return from.mode(p) != primary && callable(permit, s.Name, p.Name).Effect != permission.Deny
+		})
+	}
+	if !child && has(task.Switch) {
+		s.Switches = targets(all, func(p *profile.Profile) bool {
+			return p.Name != s.Name && from.mode(p) != subagent &&
+				permit.Decide(permission.Query{Tool: task.Switch, Subject: p.Name}).Effect != permission.Deny
+		})
+	}
+	return nil
+}
+
+func targets(all *catalog.Snapshot, may func(*profile.Profile) bool) []spec.Target {
 	var list []spec.Target
 	for p := range all.List() {
-		if from.mode(p) != primary && !p.Hidden.V && callable(permit, s.Name, p.Name).Effect != permission.Deny {
+		if !p.Hidden.V && may(p) {
 			list = append(list, spec.Target{Name: p.Name, Summary: summary(p)})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // callable judges whether an agent may give a task to a profile. To itself it
@@ -88,16 +105,20 @@ func summary(p *profile.Profile) string {
 func (a *App) delegating(s *spec.Spec) tool.Tool {
 	if s.Subagents.MaxDepth < 1 {
 		why := "no agent may work below this one (subagents.max-depth)"
-		return task.Withheld("Too deep: " + why + ". Do the task yourself.")
+		return task.Withheld(task.Name, "Too deep: "+why+". Do the task yourself.")
 	}
 	if len(s.Targets) == 0 {
-		return task.Withheld("There is no agent that you can give a task to. Do it yourself.")
+		return task.Withheld(task.Name, "There is no agent that you can give a task to. Do it yourself.")
 	}
-	targets := make([]task.Target, len(s.Targets))
-	for i, t := range s.Targets {
+	return task.New(named(s.Targets), func(name string) string { return a.refusal(s, name) })
+}
+
+func named(list []spec.Target) []task.Target {
+	targets := make([]task.Target, len(list))
+	for i, t := range list {
 		targets[i] = task.Target(t)
 	}
-	return task.New(targets, func(name string) string { return a.refusal(s, name) })
+	return targets
 }
 
 // refusal says why a profile cannot be given a task, as things are now.

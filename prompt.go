@@ -24,11 +24,15 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 	if err != nil {
 		return view.Prompt{}, err
 	}
+	from := a.now()
+	if err := a.reach(from, from.catalog.Snapshot(), s, false, false); err != nil {
+		return view.Prompt{}, err
+	}
 	tools, err := a.tools(s)
 	if err != nil {
 		return view.Prompt{}, err
 	}
-	b, err := engine.Compile(s, nil, tools, true, make([]model.Model, len(s.Fallbacks))...)
+	b, err := engine.Compile(s, nil, tools, false, make([]model.Model, len(s.Fallbacks))...)
 	if err != nil {
 		return view.Prompt{}, err
 	}

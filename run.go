@@ -53,7 +53,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		defer release()
 		d := engine.Deps{
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact,
-			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child,
+			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.goOnAs,
 		}
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {
@@ -86,8 +86,10 @@ func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blue
 	}
 	over, headless := st.Root.Asked, st.Root.Headless
 	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil {
-		if b, ok := a.ready.LoadAndDelete(p.Prompt); ok {
-			return b.(*engine.Blueprint), nil
+		if v, ok := a.ready.LoadAndDelete(p.Prompt); ok {
+			if b := v.(*engine.Blueprint); b.Spec.Name == profileOf(st) {
+				return b, nil
+			}
 		}
 		over, headless = p.Prompt.Overrides, p.Prompt.Headless
 	}

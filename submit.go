@@ -32,17 +32,18 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 	}
 	c := clock.From(ctx)
 	k := a.withTenant(ask.Key)
+	name := ask.Profile
 	if k.Stream == "" {
 		k.Stream = c.ID()
-	} else if ask.Profile == "" {
+	} else if name == "" { // that of the session by then: it may be switched
 		sum, err := a.backend.Summary(ctx, k)
 		if err != nil {
 			return Submitted{}, err
 		}
-		ask.Profile = sum.Profile
+		name = sum.Profile
 	}
 	over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll}
-	b, err := a.compile(ctx, ask.Profile, over, ask.Headless)
+	b, err := a.compile(ctx, name, over, ask.Headless)
 	if err != nil {
 		return Submitted{}, err
 	}

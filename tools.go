@@ -28,7 +28,7 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	}
 	a.mu.Unlock()
 	list, err := tool.Builtins(env)
-	return append(list, a.delegating(s)), err
+	return append(list, a.delegating(s), a.switching(s)), err
 }
 
 // env is what the tools of a spec work in. Commands need more.

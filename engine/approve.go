@@ -31,6 +31,8 @@ func (r *run) answers() *permission.Engine {
 		effect := permission.Deny
 		if s.Effect == "allow" {
 			effect = permission.Allow
+		} else if s.Profile != r.Spec.Name {
+			g.Binding = true // no profile does what was refused to another
 		}
 		g.Session = append(g.Session, permission.Grant{Profile: s.Profile, Query: query(s.Subject), Effect: effect})
 	}

@@ -96,12 +96,17 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Blueprint{
+	c := b.clone()
+	c.setPrefix(p)
+	return c, nil
+}
+
+// clone is the blueprint without a prefix.
+func (b *Blueprint) clone() *Blueprint {
+	return &Blueprint{
 		Spec: b.Spec, Model: b.Model, Permit: b.Permit, models: b.models, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
-	c.setPrefix(p)
-	return c, nil
 }
 
 func (b *Blueprint) setPrefix(p *model.Prefix) {

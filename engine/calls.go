@@ -50,7 +50,7 @@ type job struct {
 // tool.after, then all results become one message. Where only a person can tell
 // how it goes on, the run is over and the loop waits.
 func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
-	r.permit = r.answers()
+	r.permit, r.next = r.answers(), nil
 	var jobs []job
 	defer func() {
 		for _, j := range jobs {
@@ -88,7 +88,13 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 		}
 		ids[i] = c.ID
 	}
-	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})
+	if err := r.results(l, ids); err != nil {
+		if gone := (*unswitched)(nil); errors.As(err, &gone) {
+			r.closeCalls(l)
+			return r.fail(session.ReasonError, r.describe(gone))
+		}
+		return false, err
+	}
 	if err := r.commit(); err != nil {
 		return false, err
 	}
@@ -131,6 +137,9 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	work := r.delegates(t.Tool, c)
 	if work != nil {
 		tc.Delegator = work
+	}
+	if _, ok := t.Tool.(tool.Switching); ok {
+		tc.Switch = r.switches(c)
 	}
 	plan, err := r.bind(t, tc)
 	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {

@@ -20,6 +20,7 @@ import (
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/sqlite"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/task"
 )
 
 // The crash test runs this test binary again as a worker that kills itself.
@@ -93,6 +94,12 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 				answered[strconv.Itoa(e.Turn)] = true
 			}
 		case *session.ToolAfter:
+			if b.Tool == task.Switch {
+				if b.Outcome != session.OK {
+					t.Errorf("the call that switches the profile ended as %s", b.Outcome)
+				}
+				break
+			}
 			if _, twice := outcome[b.Call]; twice {
 				t.Errorf("call %s has two ends", b.Call)
 			}
@@ -101,8 +108,11 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 		events = append(events, e)
 	}
 	end := end(t, events)
-	if end.Reason != session.ReasonDone || end.Text != "all done" {
+	if end.Reason != session.ReasonDone || end.Text != "all done, as q" {
 		t.Errorf("end: %+v", end)
+	}
+	if n := len(find[*session.Switched](events)); n != 1 {
+		t.Errorf("the profile was switched %d times", n)
 	}
 	asked := map[string]int{}
 	for _, turn := range lines(t, dir, "asked") {
@@ -174,11 +184,16 @@ func crashWorker(t *testing.T, dir string) {
 		script.Reply{Text: "first", Tools: []script.Call{{Name: "effect", Input: `{"n":1}`}}},
 		script.Reply{Tools: []script.Call{{Name: "effect", Input: `{"n":2}`}, {Name: "effect", Input: `{"n":3}`}}},
 		script.Reply{Tools: []script.Call{{Name: "risky", Input: `{"n":4}`}, {Name: "effect", Input: `{"n":5}`}}},
-		script.Reply{Text: "all done"},
+		script.Reply{Tools: []script.Call{{Name: task.Switch, Input: `{"profile":"q"}`}}},
+		script.Reply{Text: "all done, as p"},
 	).Model("script/crash"), func(turn int) { note(t, dir, "asked", strconv.Itoa(turn)) }}
-	b := newBench(t, m, effect, newProbe("risky", effect.run))
+	b := newBench(t, m, effect, newProbe("risky", effect.run), task.NewSwitch([]task.Target{{Name: "q"}}, nil))
 	b.asks = true
 	b.spec.Rules = append(b.spec.Rules, ask("risky"))
+	q := newBench(t, asking{script.New(
+		script.Reply{}, script.Reply{}, script.Reply{}, script.Reply{}, script.Reply{Text: "all done, as q"},
+	).Model("script/crash2"), m.asked})
+	q.spec.Name = "q"
 	lease := crashLease(t, store)
 	st := session.NewState(key)
 	for e, err := range store.Read(t.Context(), key, 0) {
@@ -192,8 +207,15 @@ func crashWorker(t *testing.T, dir string) {
 	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	deadly := oneByOne{store, at}
 	deadly.die(st.Last)
+	deps := engine.Deps{Store: deadly, Blobs: store, Switch: func(context.Context, engine.Switch) (*engine.Blueprint, error) {
+		return q.blueprint(), nil
+	}}
 	for {
-		for _, err := range engine.Run(t.Context(), engine.Deps{Store: deadly, Blobs: store}, b.blueprint(), st, lease) {
+		as := b.blueprint()
+		if l := st.Root.Loop; l != nil && l.Start.Profile == "q" {
+			as = q.blueprint()
+		}
+		for _, err := range engine.Run(t.Context(), deps, as, st, lease) {
 			if err != nil {
 				t.Fatal(err)
 			}

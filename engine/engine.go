@@ -42,6 +42,9 @@ type Deps struct {
 	// call can. Its error is told to the model. It is called from several
 	// goroutines.
 	Child func(ctx context.Context, c Child) (*Blueprint, error)
+	// Switch makes what a session goes on by as another profile; nil: it cannot.
+	// Its error is told to the model.
+	Switch func(ctx context.Context, s Switch) (*Blueprint, error)
 }
 
 // handOverTime bounds the last write of a worker that shuts down.
@@ -131,6 +134,8 @@ type run struct {
 	working            int // children
 	held               reserved
 	size               size
+	timer              *time.Timer // of the time limit
+	next               *next
 }
 
 func (r *run) drive() error {
@@ -143,14 +148,26 @@ func (r *run) drive() error {
 // steps runs the loop to its end, or to where only a person can tell how it goes
 // on.
 func (r *run) steps() error {
-	if max := r.Spec.Limits.Duration; max > 0 {
-		left := max - r.s.Loop.Active
-		defer time.AfterFunc(left, func() { r.stop(overtime{r}) }).Stop()
-	}
+	r.bound()
+	defer func() {
+		if r.timer != nil {
+			r.timer.Stop()
+		}
+	}()
 	for {
 		if ended, err := r.step(); err != nil || ended {
 			return err
 		}
+	}
+}
+
+// bound ends what the loop waits for when its time is over.
+func (r *run) bound() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	if max := r.Spec.Limits.Duration; max > 0 {
+		r.timer = time.AfterFunc(max-r.s.Loop.Active, func() { r.stop(overtime{r}) })
 	}
 }
 
@@ -236,19 +253,8 @@ func NextPost(s *session.Session) *session.Letter {
 	return nil
 }
 
-// storeBlobs puts what loop.start refers to, once for each tenant.
 func (r *run) storeBlobs() error {
-	tenant := r.st.Key.Tenant
-	if _, ok := r.stored.Load(tenant); ok {
-		return nil
-	}
-	for _, data := range [][]byte{r.specJSON, r.prefixJSON} {
-		if _, err := r.deps.Blobs.PutBlob(r.ctx, tenant, data); err != nil {
-			return err
-		}
-	}
-	r.stored.Store(tenant, struct{}{})
-	return nil
+	return r.Blueprint.storeBlobs(r.ctx, r.deps.Blobs, r.st.Key.Tenant)
 }
 
 // emit queues an event and applies it.

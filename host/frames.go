@@ -44,11 +44,15 @@ func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byt
 		if b, ok := body[*session.LoopStart](e); ok {
 			f.know(e.Loop, b.Spec)
 		}
+	case "profile.switched":
+		if b, ok := body[*session.Switched](e); ok {
+			f.know(e.Loop, b.Spec)
+		}
 	case "loop.end":
 		delete(f.specs, e.Loop)
 	case "usage":
 		if b, ok := body[*session.Usage](e); ok {
-			dst = appendContextUsage(dst, e.Session, &b.Usage, f.window(ctx, e.Loop))
+			dst = appendContextUsage(dst, e.Session, &b.Usage, f.window(ctx, e))
 		}
 	}
 	return dst
@@ -103,35 +107,41 @@ func (f *frames) know(loop, spec string) {
 	f.specs[loop] = spec
 }
 
-// window is the context window, in tokens, of the spec that a loop runs by.
-func (f *frames) window(ctx context.Context, loop string) int {
-	digest, ok := f.specs[loop]
+// window is the context window, in tokens, of the spec that the loop of an event
+// runs by.
+func (f *frames) window(ctx context.Context, e *session.Event) int {
+	digest, ok := f.specs[e.Loop]
 	if !ok { // the stream began in the middle of the loop
-		digest = f.host.specOf(ctx, f.key, loop)
-		f.know(loop, digest)
+		digest = f.host.specOf(ctx, f.key, e)
+		f.know(e.Loop, digest)
 	}
 	return f.host.window(ctx, f.key.Tenant, digest)
 }
 
-// specOf looks up the digest of an open loop's spec in the log.
-func (h *Host) specOf(ctx context.Context, k session.Key, loop string) string {
+// specOf looks up in the log by which spec the loop of an event runs.
+func (h *Host) specOf(ctx context.Context, k session.Key, of *session.Event) (spec string) {
 	store, err := h.deps.Backend(ctx)
 	if err != nil {
 		return ""
 	}
 	for e, err := range store.Read(ctx, k, 0) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return ""
-		}
-		if e.Type == "loop.start" && e.Loop == loop {
-			b, _ := body[*session.LoopStart](&e)
-			if b == nil {
-				return ""
+		case e.Seq >= of.Seq:
+			return spec
+		case e.Loop != of.Loop:
+		case e.Type == "loop.start":
+			if b, ok := body[*session.LoopStart](&e); ok {
+				spec = b.Spec
 			}
-			return b.Spec
+		case e.Type == "profile.switched":
+			if b, ok := body[*session.Switched](&e); ok {
+				spec = b.Spec
+			}
 		}
 	}
-	return ""
+	return spec
 }
 
 // defaultWindow is the context window, in tokens, of a model whose own is not

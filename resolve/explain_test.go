@@ -42,7 +42,7 @@ func TestNoFieldWithoutOrigin(t *testing.T) {
 		for f := range typ.Fields() {
 			name := strings.TrimPrefix(path+"."+f.Name, ".")
 			switch name {
-			case "Origins", "Files", "Withheld", "Trusted", "HostNow", "Targets", "Above": // not of the profile
+			case "Origins", "Files", "Withheld", "Trusted", "HostNow", "Targets", "Switches", "Above": // not of the profile
 				continue
 			}
 			if f.Type.Kind() == reflect.Struct {

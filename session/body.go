@@ -78,6 +78,19 @@ type LoopStart struct {
 	OnDeny   string `json:"on_deny,omitempty"`
 }
 
+// Switched says that the session goes on as another profile: from the next model
+// call on, with its prompt and tools. Spec and Prefix are as in LoopStart.
+type Switched struct {
+	Call     string `json:"call"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Reason   string `json:"reason,omitempty"`
+	Revision string `json:"revision"` // of To
+	Model    string `json:"model"`
+	Spec     string `json:"spec"`
+	Prefix   string `json:"prefix"`
+}
+
 // LoopResumed says that a worker took the loop up again after another one had
 // stopped. Attempt counts such events since the last progress, from 1.
 type LoopResumed struct {

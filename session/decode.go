@@ -46,6 +46,8 @@ func newBody(typ string) Body {
 		return new(LoopStart)
 	case "loop.resumed":
 		return new(LoopResumed)
+	case "profile.switched":
+		return new(Switched)
 	case "turn.start":
 		return new(TurnStart)
 	case "turn.request":

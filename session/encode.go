@@ -20,6 +20,7 @@ func (*Cancel) Type() string      { return "cancel" }
 func (*Start) Type() string       { return "session.start" }
 func (*LoopStart) Type() string   { return "loop.start" }
 func (*LoopResumed) Type() string { return "loop.resumed" }
+func (*Switched) Type() string    { return "profile.switched" }
 func (*TurnStart) Type() string   { return "turn.start" }
 func (*TurnRequest) Type() string { return "turn.request" }
 func (*Message) Type() string     { return "message" }
@@ -269,6 +270,7 @@ func (b *Delta) AppendJSON(dst []byte) []byte {
 
 func (b *Cancel) AppendJSON(dst []byte) []byte      { return appendAny(dst, b) }
 func (b *Start) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
+func (b *Switched) AppendJSON(dst []byte) []byte    { return appendAny(dst, b) }
 func (b *LoopResumed) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 func (b *ToolUpdate) AppendJSON(dst []byte) []byte  { return appendAny(dst, b) }
 func (b *Retry) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }

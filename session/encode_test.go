@@ -61,6 +61,7 @@ func bodies(t *rapid.T) []Body {
 		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},
 		&LoopWaiting{Asks: []string{texts(t)}, Until: time.Unix(int64(n), 0).UTC()},
 		&LoopResumed{Attempt: n, Why: texts(t)},
+		&Switched{Call: texts(t), From: texts(t), To: texts(t), Reason: texts(t), Revision: "r", Model: texts(t), Spec: "s", Prefix: "p"},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},
 		&Message{ID: texts(t), Parent: texts(t), Role: message.Assistant, Parts: parts(t), Partial: true, Stop: "stop"},

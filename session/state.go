@@ -101,8 +101,15 @@ type Loop struct {
 	Denied           int
 	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
+	Left             []Left // the profiles that it was switched from since the user's last message
 
 	clock time.Time
+}
+
+// Left is a profile that a loop was switched from, and in which turn.
+type Left struct {
+	Profile string
+	Turn    int
 }
 
 // CallState is where a tool call stands.
@@ -197,6 +204,8 @@ func (s *Session) apply(e *Event, body Body) error {
 		return s.say(b)
 	case *TurnRequest:
 		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
+	case *Switched:
+		s.Profile = b.To
 	case *Fallback:
 		s.rest(b)
 	case *Usage:
@@ -241,6 +250,11 @@ func (l *Loop) apply(e *Event, body Body) {
 		}
 	case *TurnStart:
 		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false
+	case *Switched:
+		start := *l.Start
+		start.Profile, start.Revision, start.Model, start.Spec, start.Prefix = b.To, b.Revision, b.Model, b.Spec, b.Prefix
+		l.Start, l.Model = &start, b.Model
+		l.Left = append(l.Left, Left{b.From, l.Turn})
 	case *Fallback:
 		l.Model = b.To
 	case *TurnRequest:
@@ -343,6 +357,9 @@ func (s *Session) say(b *Message) error {
 	}
 	m := &message.Message{ID: b.ID, Parent: b.Parent, Role: b.Role, Parts: parts, Partial: b.Partial}
 	s.Messages = append(s.Messages, m)
+	if l := s.Loop; l != nil && b.Role == message.User {
+		l.Left = nil
+	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
 		l.Answered, l.Resumed, l.Text = true, 0, m.Text()
 		l.Calls = l.Calls[:0:0]

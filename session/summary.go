@@ -102,6 +102,10 @@ func (s *Summary) Apply(e *Event) error {
 		s.Open, s.Failed = true, false
 		s.suspend(false, time.Time{})
 		s.Profile = b.Profile
+	case *Switched:
+		if e.Depth == 0 {
+			s.Profile = b.To
+		}
 	case *LoopWaiting:
 		if e.Depth == 0 && s.Open {
 			s.suspend(true, b.Until)

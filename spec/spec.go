@@ -55,6 +55,8 @@ type Spec struct {
 	Subagents Subagents `json:"subagents,omitzero"`
 	// Targets are those that it may give tasks to, by name.
 	Targets []Target `json:"targets,omitempty"`
+	// Switches are those that it may hand its session over to, by name.
+	Switches []Target `json:"switches,omitempty"`
 	// Above are those that it works for and whose denials it has, the nearest
 	// last.
 	Above []Denier `json:"above,omitempty"`
@@ -180,7 +182,7 @@ type Subagents struct {
 	InheritDenies bool `json:"inherit_denies,omitempty"`
 }
 
-// Target is a profile that an agent may give tasks to.
+// Target is a profile that an agent may give tasks, or its session, to.
 type Target struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary,omitempty"`

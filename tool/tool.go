@@ -50,6 +50,10 @@ type Call struct {
 	// Delegator runs what the call gives to another agent; nil if it cannot, or
 	// the tool is not a Delegating one.
 	Delegator Delegator
+	// Switch tests, in Prepare, whether the session can go on as another profile
+	// when the batch has ended; nil if it cannot, or the tool is not a Switching
+	// one.
+	Switch func(profile string) error
 }
 
 // Result is what the model is told. Parts are Text and Image.
@@ -86,6 +90,13 @@ type Delegating interface{ Delegates() }
 type Withheld interface {
 	Tool
 	Withheld() string
+}
+
+// Switching is a Tool whose calls, where they end well, have the session go on as
+// another profile from the next model call on.
+type Switching interface {
+	// Target is the profile that a call names, and why.
+	Target(input []byte) (profile, reason string)
 }
 
 // Delegator has another agent do a task, in a session of its own below that of

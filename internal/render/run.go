@@ -65,6 +65,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.notef("· taken up where it stood (%s)", orWord(b.Why, "the worker before is gone"))
 	case *session.PermissionResolved:
 		r.answered(b)
+	case *session.Switched:
+		r.notef("· %s", switched(b))
 	case *session.TurnStart:
 		r.turns++
 	case *session.ToolBefore:
@@ -90,6 +92,14 @@ func fallback(b *session.Fallback) string {
 		return fmt.Sprintf("%s answers", line(b.To, callRunes))
 	}
 	return fmt.Sprintf("%s answers from now on: %s", line(b.To, callRunes), line(b.Error, noteRunes))
+}
+
+func switched(b *session.Switched) string {
+	text := fmt.Sprintf("%s goes on as %s · %s", line(b.From, callRunes), line(b.To, callRunes), line(b.Model, callRunes))
+	if b.Reason != "" {
+		text += ": " + line(b.Reason, noteRunes)
+	}
+	return text
 }
 
 func orWord(s, otherwise string) string {

@@ -1,4 +1,5 @@
-// Package task is the tool by which an agent gives work to another one.
+// Package task holds the tools by which an agent gives work to another one, and
+// by which it hands its whole conversation over.
 package task
 
 import (
@@ -47,6 +48,14 @@ const (
 // New makes the tool. targets are sorted by name. refuse says why a profile that
 // is none of them cannot be called, in a sentence for the model.
 func New(targets []Target, refuse func(name string) string) tool.Tool {
+	return &taskTool{
+		def:     &model.ToolDef{Name: Name, Description: described(intro, targets), Schema: []byte(schema)},
+		targets: targets, refuse: refuse,
+	}
+}
+
+// described lists the targets of a tool in its description.
+func described(intro string, targets []Target) string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for i, t := range targets {
@@ -59,10 +68,7 @@ func New(targets []Target, refuse func(name string) string) tool.Tool {
 			b.WriteString(": " + s)
 		}
 	}
-	return &taskTool{
-		def:     &model.ToolDef{Name: Name, Description: b.String(), Schema: []byte(schema)},
-		targets: targets, refuse: refuse,
-	}
+	return b.String()
 }
 
 func oneLine(s string) string {
@@ -95,8 +101,8 @@ func (t *taskTool) Prepare(_ context.Context, c tool.Call) (tool.Plan, error) {
 	if c.Delegator == nil {
 		return nil, errors.New("no agent can be given a task here")
 	}
-	if !slices.ContainsFunc(t.targets, func(o Target) bool { return o.Name == in.Profile }) {
-		return nil, errors.New(t.refuse(in.Profile) + " " + t.who())
+	if !among(t.targets, in.Profile) {
+		return nil, errors.New(t.refuse(in.Profile) + " You can give a task to: " + names(t.targets) + ".")
 	}
 	return &plan{c.Delegator, tool.Task{Profile: in.Profile, Description: in.Description, Prompt: in.Prompt}}, nil
 }
@@ -104,16 +110,20 @@ func (t *taskTool) Prepare(_ context.Context, c tool.Call) (tool.Plan, error) {
 // maxNamed bounds how many targets an error names.
 const maxNamed = 20
 
-func (t *taskTool) who() string {
-	names := make([]string, 0, maxNamed)
-	for _, o := range t.targets[:min(len(t.targets), maxNamed)] {
-		names = append(names, o.Name)
+func names(targets []Target) string {
+	list := make([]string, 0, maxNamed)
+	for _, o := range targets[:min(len(targets), maxNamed)] {
+		list = append(list, o.Name)
 	}
 	more := ""
-	if len(t.targets) > maxNamed {
-		more = fmt.Sprintf(" and %d more", len(t.targets)-maxNamed)
+	if len(targets) > maxNamed {
+		more = fmt.Sprintf(" and %d more", len(targets)-maxNamed)
 	}
-	return "You can give a task to: " + strings.Join(names, ", ") + more + "."
+	return strings.Join(list, ", ") + more
+}
+
+func among(targets []Target, name string) bool {
+	return slices.ContainsFunc(targets, func(o Target) bool { return o.Name == name })
 }
 
 type plan struct {

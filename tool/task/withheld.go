@@ -8,10 +8,10 @@ import (
 	"github.com/rosterrun/roster/tool"
 )
 
-// Withheld makes the tool for an agent that cannot give tasks to anybody, which
+// Withheld makes the tool of that name for an agent that cannot use it, which
 // text says why.
-func Withheld(text string) tool.Tool {
-	return &withheld{&model.ToolDef{Name: Name, Schema: []byte(schema)}, text}
+func Withheld(name, text string) tool.Tool {
+	return &withheld{&model.ToolDef{Name: name, Schema: []byte(`{"type": "object"}`)}, text}
 }
 
 type withheld struct {
