@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,13 +14,19 @@ import (
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/store/memory"
 	"github.com/rosterrun/roster/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "__exec" {
+		os.Exit(sandbox.ExecMain(os.Args[2:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var key = session.Key{Tenant: "t", Stream: "s"}
 

@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/permission"
 )
 
 func TestBash(t *testing.T) {
@@ -197,4 +200,65 @@ func TestDefsAreBuiltOnce(t *testing.T) {
 			t.Errorf("%s: the schema is not JSON", name)
 		}
 	}
+}
+
+// TestOpens: what redirections need besides what the text of the line says.
+func TestOpens(t *testing.T) {
+	outer, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(e *Env) {
+		e.Protected = []string{"my/agents/**", outer + "/agents"}
+		e.StateDir = outer + "/state"
+	})
+	f.file("a.txt", "")
+	f.file("d/b.txt", "")
+	symlink(t, "d", f.root+"/link")
+	symlink(t, outer, f.root+"/out")
+	symlink(t, "a.txt", f.root+"/loop1")
+	if err := os.Link(f.root+"/a.txt", f.root+"/twin.txt"); err != nil {
+		t.Fatal(err)
+	}
+	const external, protected = permission.ExternalDirectory, permission.Protected
+	type needs = []permission.Query
+	for line, want := range map[string]needs{
+		"ls":                       nil,
+		"ls > d/b.txt < d/b.txt":   nil,
+		"ls > new 2> d/new/x":      nil,
+		"ls > ../x":                nil, // which the text says
+		"ls > roster.yaml":         nil,
+		"ls > $x":                  nil,
+		"ls > 'no":                 nil,
+		"ls > /dev/stdout 3> f":    nil,
+		"ls > /proc/self/fd/1":     nil,
+		"ls > a.txt/x":             nil, // which cannot be
+		"ls > link/c":              {{Tool: "write", Subject: "d/c"}},
+		"cat < link/b.txt":         {{Tool: "read", Subject: "d/b.txt"}},
+		"cd link && cat < b.txt":   {{Tool: "read", Subject: "d/b.txt"}},
+		"bash -c 'cat < link/b.x'": {{Tool: "read", Subject: "d/b.x"}},
+		"cat <> loop1": {{Tool: "read", Subject: "a.txt"}, {Tool: "write", Subject: "a.txt"},
+			{Tool: external, Subject: "a.txt"}},
+		"ls >> twin.txt":      {{Tool: "write", Subject: "twin.txt"}, {Tool: external, Subject: "twin.txt"}},
+		"cat < twin.txt":      nil,
+		"ls > out/x":          {{Tool: "write", Subject: outer + "/x"}, {Tool: external, Subject: outer + "/x"}},
+		"ls > my/agents/x.md": {{Tool: "write", Subject: "my/agents/x.md"}, {Tool: protected, Subject: "my/agents/x.md"}},
+		"ls > " + outer + "/agents/x.md": {{Tool: "write", Subject: outer + "/agents/x.md"},
+			{Tool: external, Subject: outer + "/agents/x.md"}, {Tool: protected, Subject: outer + "/agents/x.md"}},
+	} {
+		plan, err := f.prepare("bash", object{"command": line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := plan.Needs()
+		plan.Close()
+		if diff := cmp.Diff(append(needs{{Tool: "bash", Subject: line}}, want...), got); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
+		asked, err := Needs(Env{Root: f.root, Protected: []string{"my/agents/**", outer + "/agents"}}, "bash", line)
+		if diff := cmp.Diff(got, asked); diff != "" || err != nil {
+			t.Errorf("%s, asked beforehand: %v %s", line, err, diff)
+		}
+	}
+	f.fails("bash", object{"command": "cat < out/state/roster.db"}, "roster's own state")
 }
