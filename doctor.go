@@ -117,6 +117,7 @@ func (d *doctor) models() {
 			ready++
 		}
 	}
+	d.reported()
 	r, from, err := d.Models().Default(modelcatalog.DefaultOptions{APIs: spoken()})
 	switch {
 	case err != nil && ready == 0:
@@ -125,6 +126,13 @@ func (d *doctor) models() {
 		d.add("models", "default", "note", "none; a profile or the workspace's defaults must name one", "")
 	default:
 		d.add("models", "default", "ok", fmt.Sprintf("%s, by %s, where nobody names one", r.Model, from), "")
+	}
+}
+
+// reported says how old it is what servers said of their models.
+func (d *doctor) reported() {
+	for _, r := range d.App.reports() {
+		d.add("models", r.Provider, "ok", fmt.Sprintf("%s reported %d models on %s", r.BaseURL, len(r.Models), r.At.Format(time.DateTime)+" UTC"), "")
 	}
 }
 

@@ -79,7 +79,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
-	s.config, s.models = cfg, cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, APIs: spoken()})
+	s.config, s.models = cfg, a.modelCatalog(cfg)
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
 		further = append(further, p.V)
@@ -93,6 +93,11 @@ func (a *App) furnish(s *setup, cfg *config.Config) {
 		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: a.opts.Headless, KeepLastGood: cfg.KeepLastGood.V,
 		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"), Inspect: a.inspect,
 	})
+}
+
+// modelCatalog makes the catalog of models that a configuration comes to.
+func (a *App) modelCatalog(cfg *config.Config) *modelcatalog.Catalog {
+	return cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, APIs: spoken(), Reports: a.reports})
 }
 
 // inspect reports what a profile says without effect.

@@ -15,6 +15,7 @@ type Layer string
 // The layers in the order in which they are applied.
 const (
 	Builtin  Layer = "builtin"
+	Server   Layer = "server" // what a model server says that it has
 	User     Layer = "user"
 	Defaults Layer = "defaults"
 	Extends  Layer = "extends"

@@ -38,6 +38,16 @@ asked of the network.`,
 		Args:    exactly("MODEL"),
 		RunE:    func(_ *cobra.Command, args []string) error { return c.showModel(args[0]) },
 	}, &cobra.Command{
+		Use:   "sync [PROVIDER…]",
+		Short: "Ask model servers which models they have",
+		Long: `Asks the model servers of this machine which models they have, and keeps what they
+say, for this workspace, as the last layer of the catalog: models list shows it
+with its age. With names it asks those providers, wherever they are. What somebody
+has declared of a model stays; any other command works without asking.`,
+		Example: "  roster models sync\n  roster models sync ollama",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.syncModels(cmd, args) },
+	}, &cobra.Command{
 		Use:   "test MODEL",
 		Short: "Ask a model for one word",
 		Long: `Asks a model for one word, and says how long it took and what it used. It reads
@@ -63,6 +73,7 @@ type modelJSON struct {
 	Price         spec.Price               `json:"price"`
 	Origins       map[string]source.Origin `json:"origins"`
 	Variant       string                   `json:"variant,omitempty"`
+	Reported      time.Time                `json:"reported,omitzero"`
 	Note          string                   `json:"note,omitempty"`
 }
 
@@ -87,7 +98,7 @@ func newModelJSON(r modelcatalog.Resolved) modelJSON {
 	out := modelJSON{
 		Provider: m.Provider, ID: m.ID, API: e.API, BaseURL: e.BaseURL, KeyEnv: e.KeyEnv, KeyCommand: len(e.KeyCommand) > 0,
 		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price,
-		Origins: map[string]source.Origin{}, Note: r.Note,
+		Origins: map[string]source.Origin{}, Reported: r.Reported, Note: r.Note,
 	}
 	for _, h := range e.Headers {
 		out.Headers = append(out.Headers, h.Name)
@@ -147,6 +158,9 @@ func (c *cli) writeModel(r modelcatalog.Resolved) {
 			rows = append(rows, []string{s.Key, fmt.Sprint(s.Value), s.At.String()})
 		}
 	}
+	if !r.Reported.IsZero() {
+		rows = append(rows, []string{"reported", since(r.Reported), e.BaseURL})
+	}
 	if r.Note != "" {
 		rows = append(rows, []string{"note", r.Note, ""})
 	}
@@ -170,6 +184,62 @@ func (c *cli) testModel(cmd *cobra.Command, ref string) error {
 	return nil
 }
 
+func (c *cli) syncModels(cmd *cobra.Command, names []string) error {
+	app, err := c.open(roster.Options{})
+	if err != nil {
+		return err
+	}
+	synced, err := app.SyncModels(cmd.Context(), names...)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, s := range synced {
+		if s.Error != "" {
+			failed++
+		}
+	}
+	if c.json {
+		err = c.writeJSON(append([]roster.Synced{}, synced...))
+	} else {
+		c.writeSynced(synced)
+	}
+	if err == nil && (failed == len(synced) || failed > 0 && len(names) > 0) {
+		return exit(exitFailed)
+	}
+	return err
+}
+
+func (c *cli) writeSynced(synced []roster.Synced) {
+	if len(synced) == 0 && !c.quiet {
+		fmt.Fprintln(c.stderr, "roster: no provider of this machine is declared: name those that are to be asked")
+	}
+	for _, s := range synced {
+		if s.Error != "" {
+			fmt.Fprintf(c.stderr, "roster: %s: %s\n", s.Provider, render.Safe(s.Error))
+			continue
+		}
+		fmt.Fprintf(c.stdout, "%s at %s: %d models, %d new, %d gone\n", s.Provider, s.BaseURL, s.Models, len(s.New), len(s.Gone))
+		if s.Without > 0 {
+			fmt.Fprintf(c.stderr, "roster: %s: %d models are left out: nobody could write their names\n", s.Provider, s.Without)
+		}
+	}
+}
+
+// since says how long ago something was.
+func since(t time.Time) string {
+	d := time.Since(t)
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
+}
+
 func (c *cli) listModels() error {
 	app, err := c.open(roster.Options{})
 	if err != nil {
@@ -188,9 +258,13 @@ func (c *cli) listModels() error {
 		if !m.Configured {
 			ready = "no key"
 		}
+		from := m.Source.String()
+		if !m.Reported.IsZero() {
+			from += ", " + since(m.Reported)
+		}
 		rows = append(rows, []string{
 			m.Provider + "/" + m.ID, fmt.Sprint(m.ContextWindow), fmt.Sprint(m.MaxOutput),
-			fmt.Sprint(m.InputPrice), fmt.Sprint(m.OutputPrice), ready, m.Source.String(), m.Note,
+			fmt.Sprint(m.InputPrice), fmt.Sprint(m.OutputPrice), ready, from, m.Note,
 		})
 	}
 	render.Table(c.stdout, c.style(c.stdout.file), []string{"MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "READY", "SOURCE", "NOTE"}, rows)

@@ -63,6 +63,10 @@ type chatRequest struct {
 }
 
 func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		p.models(w, r)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	var q chatRequest
 	if err == nil {
@@ -80,6 +84,22 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	p.arrived <- n
 	p.answer(w, r, q, n)
+}
+
+// models says which there are, as vLLM and Ollama do.
+func (p *provider) models(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch r.URL.Path {
+	case "/v1/models":
+		io.WriteString(w, `{"object":"list","data":[
+			{"id":"text","object":"model","created":1763700000,"owned_by":"vllm","root":"text","parent":null,"max_model_len":40960},
+			{"id":"bad name\u202e","object":"model"}]}`)
+	case "/api/tags":
+		io.WriteString(w, `{"models":[{"name":"qwen3:8b","model":"qwen3:8b","modified_at":"2026-10-02T08:12:44.1Z","size":5225388164,
+			"digest":"500a1f067a9f","details":{"format":"gguf","family":"qwen3","parameter_size":"8.2B","quantization_level":"Q4_K_M"}}]}`)
+	default:
+		http.NotFound(w, r)
+	}
 }
 
 func (p *provider) answer(w http.ResponseWriter, r *http.Request, q chatRequest, n int) {

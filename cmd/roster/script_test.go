@@ -38,6 +38,7 @@ func setUp(t *testing.T, e *testscript.Env) error {
 		e.Setenv(name, value)
 	}
 	e.Setenv("ROSTER_TRUST", "1") // those about trust take it back
+	e.Setenv("SERVER", p.URL)
 	e.Setenv("PROVIDER", p.URL+"/v1")
 	e.Setenv("EXAMPLES", filepath.Join(root(t), "examples", "workspace"))
 	e.Values["provider"] = p

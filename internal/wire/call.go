@@ -107,9 +107,7 @@ var (
 // Call posts body and returns the answer once its header says that the
 // provider took the request. Errors are *model.Error or the context's.
 func (e *Endpoint) Call(ctx context.Context, body *Body) (*Answer, error) {
-	a := &Answer{e: e, parent: ctx, wait: e.cfg.Idle}
-	a.ctx, a.cancel = context.WithCancelCause(ctx)
-	a.idle = time.AfterFunc(a.wait, func() { a.cancel(errIdle) })
+	a := e.answer(ctx)
 	if err := a.open(body); err != nil {
 		a.Close()
 		return nil, err
@@ -117,17 +115,47 @@ func (e *Endpoint) Call(ctx context.Context, body *Body) (*Answer, error) {
 	return a, nil
 }
 
-func (a *Answer) open(body *Body) error {
-	req, err := a.request(body)
-	if err != nil {
-		return err
-	}
+func (e *Endpoint) answer(ctx context.Context) *Answer {
+	a := &Answer{e: e, parent: ctx, wait: e.cfg.Idle}
+	a.ctx, a.cancel = context.WithCancelCause(ctx)
+	a.idle = time.AfterFunc(a.wait, func() { a.cancel(errIdle) })
+	return a
+}
+
+// do sends a request, and takes no answer but one of success.
+func (a *Answer) do(req *http.Request) (err error) {
 	if a.resp, err = a.e.client.Do(req); err != nil {
 		return a.broken(err)
 	}
 	a.touch()
 	if a.resp.StatusCode != http.StatusOK {
 		return a.refused()
+	}
+	return nil
+}
+
+// Get asks for the document at the endpoint and returns it. Errors are those of
+// Call.
+func (e *Endpoint) Get(ctx context.Context) ([]byte, error) {
+	a := e.answer(ctx)
+	defer a.Close()
+	req, err := a.request(nil)
+	if err == nil {
+		err = a.do(req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.JSON()
+}
+
+func (a *Answer) open(body *Body) error {
+	req, err := a.request(body)
+	if err == nil {
+		err = a.do(req)
+	}
+	if err != nil {
+		return err
 	}
 	kind, _, _ := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))
 	switch kind {
@@ -140,6 +168,7 @@ func (a *Answer) open(body *Body) error {
 	return nil
 }
 
+// request makes a POST of a body, and without one a GET.
 func (a *Answer) request(body *Body) (*http.Request, error) {
 	if a.e.urlErr != nil {
 		return nil, a.Fail(model.BadRequest, a.e.urlErr.Error(), nil)
@@ -153,15 +182,17 @@ func (a *Answer) request(body *Body) (*http.Request, error) {
 		a.key = key
 		header[a.e.cfg.KeyHeader] = []string{a.e.cfg.KeyPrefix + key}
 	}
-	sent := func() { a.idle.Reset(a.e.cfg.Idle) }
-	open := func() (io.ReadCloser, error) {
-		return &bodyReader{pieces: body.pieces, sent: sent}, nil
-	}
-	reader, _ := open()
 	req := &http.Request{
-		Method: http.MethodPost, URL: a.e.url, Host: a.e.url.Host, Header: header,
+		Method: http.MethodGet, URL: a.e.url, Host: a.e.url.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Body: reader, GetBody: open, ContentLength: body.Len(),
+	}
+	if body != nil {
+		sent := func() { a.idle.Reset(a.e.cfg.Idle) }
+		req.GetBody = func() (io.ReadCloser, error) {
+			return &bodyReader{pieces: body.pieces, sent: sent}, nil
+		}
+		req.Method, req.ContentLength = http.MethodPost, body.Len()
+		req.Body, _ = req.GetBody()
 	}
 	return req.WithContext(a.ctx), nil
 }

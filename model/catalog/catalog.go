@@ -95,6 +95,9 @@ type Options struct {
 	// providers field by field.
 	Providers []Provider
 	Aliases   []Alias
+	// Reports gives what servers said that they have, when the catalog is first
+	// used; nil: nothing.
+	Reports func() []Report
 	// Getenv reads the environment; nil: it is empty.
 	Getenv func(string) string
 	// RunKey runs the command that prints a key, and gives the key; nil: no
@@ -132,6 +135,7 @@ type entry struct {
 	Model
 	noSampling bool
 	note       string
+	reported   time.Time // zero: somebody has declared it
 }
 
 // New returns the catalog. It reads nothing yet.
@@ -154,6 +158,12 @@ func build(o Options) *table {
 	}
 	for _, a := range o.Aliases {
 		t.aliases[a.Name] = a
+	}
+	if o.Reports != nil {
+		reports := o.Reports()
+		for i := range reports {
+			t.report(&reports[i])
+		}
 	}
 	return t
 }
@@ -240,9 +250,12 @@ type Info struct {
 	// environment, or that a command gives it.
 	Configured bool `json:"configured"`
 	// Source is where the model is declared.
-	Source   source.Origin `json:"source"`
-	Variants []string      `json:"variants,omitempty"`
-	Note     string        `json:"note,omitempty"`
+	Source source.Origin `json:"source"`
+	// Reported is when the provider's server said that it has the model; zero:
+	// it is declared.
+	Reported time.Time `json:"reported,omitzero"`
+	Variants []string  `json:"variants,omitempty"`
+	Note     string    `json:"note,omitempty"`
 }
 
 // List returns all models that the catalog has an entry for, provider by
@@ -260,7 +273,7 @@ func (c *Catalog) List() []Info {
 				ContextWindow: m.ContextWindow.V, MaxOutput: m.MaxOutput.V,
 				InputPrice: m.Input.V, OutputPrice: m.Output.V,
 				CacheRead: m.CacheRead.V, CacheWrite: m.CacheWrite.V,
-				Configured: configured, Source: m.At, Variants: m.variants(), Note: m.note,
+				Configured: configured, Source: m.At, Reported: m.reported, Variants: m.variants(), Note: m.note,
 			})
 		}
 	}

@@ -37,6 +37,9 @@ type Resolved struct {
 	Variant *Variant
 	// NoSampling says that the model refuses temperature and top-p.
 	NoSampling bool
+	// Reported is when the server said that it has the model; zero: it is
+	// declared, or nobody knows.
+	Reported time.Time
 	// Note is a remark on the model, such as the day on which it retires.
 	Note string
 
@@ -67,6 +70,20 @@ const scriptPrefix = "script:"
 
 // maxAliases bounds a chain of aliases.
 const maxAliases = 8
+
+// Provider gives a provider without a model, to ask its server. The error is a
+// *ModelError.
+func (c *Catalog) Provider(name string) (Resolved, error) {
+	t := c.table()
+	p := t.providers[name]
+	if p == nil {
+		return Resolved{}, t.unknownProvider(Ref{Text: name}, name)
+	}
+	if err := p.reachable(Ref{Text: name}); err != nil {
+		return Resolved{}, err
+	}
+	return Resolved{Model: spec.Model{Provider: name}, Endpoint: p.endpoint(""), provider: p, entry: &entry{Model: Model{At: p.At}}}, nil
+}
 
 // Lookup finds what a reference stands for. The error is a *ModelError.
 func (c *Catalog) Lookup(ref Ref) (Resolved, error) {
@@ -156,12 +173,22 @@ func (t *table) bare(ref Ref, aliases int) (Resolved, error) {
 	return Resolved{}, err
 }
 
-// owners lists the providers that have a model of that id.
+// owners lists the providers that have a model of that id. Those whose servers
+// say so count only where nobody has declared it, so that no answer of a server
+// makes a reference mean something else.
 func (t *table) owners(id string) (names []string) {
+	var reported []string
 	for _, name := range t.names {
-		if t.providers[name].models[id] != nil {
+		switch m := t.providers[name].models[id]; {
+		case m == nil:
+		case m.reported.IsZero():
 			names = append(names, name)
+		default:
+			reported = append(reported, name)
 		}
+	}
+	if len(names) == 0 {
+		return reported
 	}
 	return names
 }
@@ -236,7 +263,7 @@ func (t *table) resolve(ref Ref, name, id string) (Resolved, error) {
 	}
 	return Resolved{
 		Model: p.spec(id), Endpoint: p.endpoint(id), Variant: variant,
-		NoSampling: m.noSampling, Note: m.note, provider: p, entry: m,
+		NoSampling: m.noSampling, Reported: m.reported, Note: m.note, provider: p, entry: m,
 	}, nil
 }
 
