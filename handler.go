@@ -29,8 +29,8 @@ func (a *App) Handler() *host.Host {
 		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
 			return a.Prompt(ctx, name, session.Overrides{})
 		},
-		Rollback: func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error) {
-			return a.Catalog().Rollback(ctx, name, version, ifMatch)
+		Rollback: func(ctx context.Context, name, version, ifMatch string, check func([]*profile.Profile) error) (*profile.Profile, error) {
+			return a.Catalog().Rollback(ctx, name, version, ifMatch, check)
 		},
 		Permit: func(ctx context.Context, name, tool, subject string) (view.Permit, error) {
 			p, _, err := a.Permit(ctx, name, session.Overrides{}, tool, subject)

@@ -65,6 +65,9 @@ func allows(p *profile.Profile, others []permission.Rule) []permission.Rule {
 	if d := p.DefaultPermission; d.V == permission.Allow && d.Set {
 		out = append(out, permission.Rule{Tool: "default-permission", Subject: "*", Effect: permission.Allow, At: d.At})
 	}
+	if m := p.PermissionMode; m.V == permission.ModeAcceptEdits.String() || m.V == permission.ModeBypass.String() {
+		out = append(out, permission.Rule{Tool: "permission-mode", Subject: m.V, Effect: permission.Allow, At: m.At})
+	}
 	return out
 }
 

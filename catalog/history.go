@@ -383,8 +383,9 @@ func difference(old, now Version) string {
 // revision that the profile must have; empty: any. It also brings back a profile
 // that was deleted, and replaces a file that does not load. The version must
 // load, and be of the same name. What is written, and what is guaranteed, are
-// those of Save.
-func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string) (*profile.Profile, error) {
+// those of Save. check, if set, sees the profiles of the version first; its error
+// leaves all as it is.
+func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string, check func([]*profile.Profile) error) (*profile.Profile, error) {
 	if err := profile.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -409,7 +410,11 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string) 
 		if err != nil {
 			return err
 		}
-		if err := t.loads(v); err != nil {
+		then, err := t.loads(v)
+		if err == nil && check != nil {
+			err = check(then)
+		}
+		if err != nil {
 			return err
 		}
 		for _, name := range t.names() {
@@ -423,20 +428,20 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string) 
 	return saved, err
 }
 
-// loads says whether a version would load, under the same name.
-func (t *target) loads(v Version) error {
+// loads gives the profiles of a version, if it would load under the same name.
+func (t *target) loads(v Version) ([]*profile.Profile, error) {
 	f := t.fileOf(v.parts)
 	f.Name = fmt.Sprintf("%s@%s", t.shown, v.Revision[:min(12, len(v.Revision))])
 	d, ok := dialect.Detect(f)
 	if !ok {
-		return &profile.LoadError{Path: f.Name, Err: fmt.Errorf("this version is no profile: %w", profile.InvalidFormat)}
+		return nil, &profile.LoadError{Path: f.Name, Err: fmt.Errorf("this version is no profile: %w", profile.InvalidFormat)}
 	}
 	ps, ds := d.Decode(f)
 	if profile.Refused(ds) {
-		return &profile.LoadError{Path: f.Name, Err: &profile.ParseError{Diagnostics: ds}}
+		return nil, &profile.LoadError{Path: f.Name, Err: &profile.ParseError{Diagnostics: ds}}
 	}
 	if !slices.ContainsFunc(ps, func(p *profile.Profile) bool { return p.Name == t.name }) {
-		return &profile.LoadError{Path: f.Name, Err: fmt.Errorf("this version is not named %s: %w", t.name, profile.SchemaValidation)}
+		return nil, &profile.LoadError{Path: f.Name, Err: fmt.Errorf("this version is not named %s: %w", t.name, profile.SchemaValidation)}
 	}
-	return nil
+	return ps, nil
 }

@@ -82,15 +82,15 @@ func TestHistoryOfSaves(t *testing.T) {
 		t.Errorf("the first: %v\n%s", err, d)
 	}
 
-	if _, err := c.Rollback(t.Context(), "a", first, "another"); !errors.Is(err, profile.RevisionMismatch) {
+	if _, err := c.Rollback(t.Context(), "a", first, "another", nil); !errors.Is(err, profile.RevisionMismatch) {
 		t.Errorf("with another revision: %v", err)
 	}
 	for _, revision := range []string{"ffffffff", "", first[:3]} {
-		if _, err := c.Rollback(t.Context(), "a", revision, ""); !errors.Is(err, profile.RevisionNotFound) {
+		if _, err := c.Rollback(t.Context(), "a", revision, "", nil); !errors.Is(err, profile.RevisionNotFound) {
 			t.Errorf("to %q: %v", revision, err)
 		}
 	}
-	back, err := c.Rollback(t.Context(), "a", first, two.Revision())
+	back, err := c.Rollback(t.Context(), "a", first, two.Revision(), nil)
 	if err != nil || back.Title.Set || contents(t, filepath.Join(dir, "profiles/a.md")) != text("name: a\n") {
 		t.Errorf("back to %+v, %v", back, err)
 	}
@@ -114,7 +114,7 @@ func TestHistoryOfWhatIsGone(t *testing.T) {
 	if got := told(all); got != "saves:saved" {
 		t.Fatalf("%q", got)
 	}
-	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if contents(t, filepath.Join(dir, "profiles/a.md")) != before {
@@ -125,7 +125,7 @@ func TestHistoryOfWhatIsGone(t *testing.T) {
 	if _, err := c.Get("a"); err == nil {
 		put(t, dir, "profiles/a.md", "---\nname: [\n---\n")
 	}
-	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, "", nil); err != nil {
 		t.Fatalf("a file that does not load: %v", err)
 	}
 	if contents(t, filepath.Join(dir, "profiles/a.md")) != before {
@@ -137,7 +137,7 @@ func TestHistoryOfWhatIsGone(t *testing.T) {
 			bad = v.Revision
 		}
 	}
-	if _, err := c.Rollback(t.Context(), "a", bad, ""); err == nil {
+	if _, err := c.Rollback(t.Context(), "a", bad, "", nil); err == nil {
 		t.Error("back to a version that does not load")
 	}
 }
@@ -200,7 +200,7 @@ func TestHistoryInGit(t *testing.T) {
 	if got, want := told(history(t, c, "a")), "saves:saved* git:second git:first"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if _, err := c.Rollback(t.Context(), "a", all[1].Revision[:10], ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "a", all[1].Revision[:10], "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if contents(t, filepath.Join(dir, "profiles/a.md")) != text("name: a\n") {
@@ -217,7 +217,7 @@ func TestHistoryInGit(t *testing.T) {
 	if d, err := c.Diff(t.Context(), "dev", "", ""); err != nil || !strings.Contains(d, "-One.\n+Two.\n") {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if _, err := c.Rollback(t.Context(), "dev", dev[1].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "dev", dev[1].Revision, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if contents(t, filepath.Join(dir, "profiles/dev/system_prompt.txt")) != "One.\n" {
@@ -239,7 +239,7 @@ func TestRollbackKeepsLineEnds(t *testing.T) {
 		t.Fatalf("%q, want %q", got, want)
 	}
 	save(t, c, "a", "two")
-	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "a", all[0].Revision, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := contents(t, filepath.Join(dir, "profiles/a.md")); got != strings.ReplaceAll(text("name: a\n"), "\n", "\r\n") {
@@ -277,7 +277,7 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	if !errors.Is(err, profile.RevisionNotFound) || !strings.Contains(err.Error(), "HEAD") && !strings.Contains(err.Error(), "the commit is not there") {
 		t.Errorf("a version that may be in git: %v", err)
 	}
-	if _, err := c.Rollback(t.Context(), "a", first, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "a", first, "", nil); err != nil {
 		t.Errorf("rollback: %v", err)
 	}
 
@@ -311,7 +311,7 @@ func TestRollbackTakesFilesAway(t *testing.T) {
 	if got, want := told(all), "saves:saved* saves:found saves:saved saves:found"; got != want {
 		t.Fatalf("%q, want %q", got, want)
 	}
-	if _, err := c.Rollback(t.Context(), "d", all[3].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "d", all[3].Revision, "", nil); err != nil {
 		t.Error(err)
 	}
 	if got, want := files(t, dir), "profiles/d/config.json profiles/d/system_prompt.txt"; got != want {
@@ -320,7 +320,7 @@ func TestRollbackTakesFilesAway(t *testing.T) {
 	if now := history(t, c, "d"); !now[0].Current || now[0].Message != "rolled back to "+all[3].Revision {
 		t.Errorf("%q", told(now))
 	}
-	if _, err := c.Rollback(t.Context(), "d", all[0].Revision, ""); err != nil {
+	if _, err := c.Rollback(t.Context(), "d", all[0].Revision, "", nil); err != nil {
 		t.Error(err)
 	}
 	if got := contents(t, filepath.Join(dir, "profiles/d/subagent_system_prompt.txt")); got != "Be briefer." {

@@ -165,7 +165,7 @@ func (h *Host) rollback(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := h.deps.Rollback(r.Context(), name, body.Revision, revision)
+	p, err := h.deps.Rollback(r.Context(), name, body.Revision, revision, h.mayBringBack(r, name))
 	if err != nil {
 		return h.editError(name, err)
 	}
@@ -222,7 +222,35 @@ func (h *Host) mayExecute(r *http.Request, object []byte, variables bool) error 
 	if h.deps.Admin == nil || h.deps.Admin(r) {
 		return nil
 	}
-	keys := trust.InObject(object, variables)
+	return executing(trust.InObject(object, variables))
+}
+
+// mayBringBack is what mayExecute is for a version that becomes current again:
+// what the profile does not have now is as if it were sent.
+func (h *Host) mayBringBack(r *http.Request, name string) func([]*profile.Profile) error {
+	if h.deps.Admin == nil || h.deps.Admin(r) {
+		return nil
+	}
+	return func(then []*profile.Profile) error {
+		has := map[[2]string]bool{}
+		if p, err := h.profile(r.Context(), name); err == nil {
+			for _, i := range trust.OfProfile(p) {
+				has[[2]string{i.Key, i.Digest}] = i.Digest != ""
+			}
+		}
+		var keys []string
+		for _, p := range then {
+			for _, i := range trust.OfProfile(p) {
+				if !has[[2]string{i.Key, i.Digest}] {
+					keys = append(keys, i.Key)
+				}
+			}
+		}
+		return executing(keys)
+	}
+}
+
+func executing(keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -291,6 +319,9 @@ func (h *Host) tagged(w *response, r *http.Request, p *profile.Profile) ([]byte,
 // editError makes an answer of what keeps a profile from being written.
 func (h *Host) editError(name string, err error) *Error {
 	var parse *profile.ParseError
+	if refused := (*Error)(nil); errors.As(err, &refused) {
+		return refused
+	}
 	answer := func(status int, code profile.ErrorName) *Error {
 		return &Error{Status: status, Code: string(code), Message: err.Error()}
 	}

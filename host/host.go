@@ -38,7 +38,7 @@ type Deps struct {
 	History func(ctx context.Context, name string) ([]view.Version, []profile.Diagnostic, error)
 	// Rollback makes an earlier version of a profile the current one, if the
 	// profile has the revision ifMatch; empty: any.
-	Rollback func(ctx context.Context, name, version, ifMatch string) (*profile.Profile, error)
+	Rollback func(ctx context.Context, name, version, ifMatch string, check func([]*profile.Profile) error) (*profile.Profile, error)
 	// Check says what the catalog would make of a file.
 	Check func(ctx context.Context, path, text string) (view.Checked, error)
 	// Permit says what would become of a call of a tool by a profile.

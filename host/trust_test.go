@@ -59,3 +59,43 @@ func TestExecutingKeysNeedAdmin(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// TestRollbackNeedsAdmin: an earlier version that executes what the current one
+// does not is for administrators, like a body that does.
+func TestRollbackNeedsAdmin(t *testing.T) {
+	admin := func(r *http.Request) bool { return r.URL.Query().Get("as") == "admin" }
+	s := openSite(t, siteOptions{change: func(d *host.Deps) { d.Admin = admin }})
+	if got := s.post("/profiles/x?as=admin", `{"description":"d","system_prompt":"x","hooks":{"before-loop":[{"command":"touch ran"}]}}`); got.status != http.StatusCreated {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	revisions := func() []struct{ Revision string } {
+		var all []struct{ Revision string }
+		s.get("/profiles/x/history").into(t, &all)
+		return all
+	}
+	back := func(query, revision string) answer {
+		return s.post("/profiles/x/rollback"+query, `{"revision":"`+revision+`"}`)
+	}
+	first := revisions()[0].Revision
+	put := func(body string) {
+		t.Helper()
+		if got := s.do(http.MethodPut, "/profiles/x?as=admin", body, "If-Match", "*"); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	put(`{"description":"other"}`)
+	if got := back("", first); got.status != http.StatusOK {
+		t.Errorf("with what it has already: %d %s", got.status, got.body)
+	}
+	put(`{"hooks":null}`)
+	with := s.file("profiles/x.md")
+	if e := back("", first).wantError(t, http.StatusForbidden, "ExecutingKey"); e.Field != "hooks.before-loop" {
+		t.Errorf("field %q", e.Field)
+	}
+	if s.file("profiles/x.md") != with {
+		t.Error("the file was changed")
+	}
+	if got := back("?as=admin", first); got.status != http.StatusOK {
+		t.Errorf("an administrator: %d %s", got.status, got.body)
+	}
+}

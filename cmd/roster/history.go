@@ -145,7 +145,7 @@ func (c *cli) rollback(ctx context.Context, name, revision string) error {
 	if err != nil {
 		return err
 	}
-	p, err := app.Catalog().Rollback(ctx, name, revision, "")
+	p, err := app.Catalog().Rollback(ctx, name, revision, "", nil)
 	if err != nil {
 		return err
 	}
