@@ -100,15 +100,18 @@ func (a *App) modelCatalog(cfg *config.Config) *modelcatalog.Catalog {
 	return cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, APIs: spoken(), Reports: a.reports})
 }
 
-// inspect reports what a profile says without effect.
-func (a *App) inspect(p *profile.Profile) []profile.Diagnostic {
+// inspect reports what a profile says without effect. place gives a file as the
+// workspace names it.
+func (a *App) inspect(p *profile.Profile, place func(file string) string) []profile.Diagnostic {
 	var ds []profile.Diagnostic
 	var view trust.View
 	for i, item := range trust.OfProfile(p) {
 		if i == 0 {
 			view = a.now().view
 		}
-		if state := view.State(item); !state.Acts() {
+		known := item
+		known.At.File = place(item.At.File)
+		if state := view.State(known); !state.Acts() {
 			ds = append(ds, (&trust.Error{Item: item, State: state}).Diagnostic())
 		}
 	}

@@ -40,15 +40,16 @@ type Options struct {
 	History string
 	// Inspect, if set, says what else there is to know of a profile. It is
 	// asked whenever the diagnostics of its file are, for it may change its
-	// mind.
-	Inspect func(*profile.Profile) []profile.Diagnostic
+	// mind. place gives the file of a place in the profile as its source names
+	// it, below the workspace.
+	Inspect func(p *profile.Profile, place func(file string) string) []profile.Diagnostic
 }
 
 // Catalog is safe for concurrent use. It starts nothing and keeps nothing open.
 type Catalog struct {
 	opts     dialect.Options
 	keepGood bool
-	inspect  func(*profile.Profile) []profile.Diagnostic
+	inspect  func(*profile.Profile, func(string) string) []profile.Diagnostic
 	seed     maphash.Seed
 
 	workspace string

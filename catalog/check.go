@@ -56,7 +56,7 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 			return f.shown
 		}), nil
 	}
-	one := Open(Options{Headless: c.opts.Headless})
+	one := Open(Options{Headless: c.opts.Headless, Inspect: c.inspectAt})
 	folder := make([]bool, len(paths))
 	for i, p := range paths {
 		info, err := os.Stat(p)
@@ -74,12 +74,37 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 	if len(c.sources) > 0 {
 		around = c.Snapshot
 	}
-	return report(newSnapshot(files, one.sources, around), func(f sourced) string {
+	found := newSnapshot(files, one.sources, around)
+	found.inspect = one.inspect
+	return report(found, func(f sourced) string {
 		if folder[f.source] && !filepath.IsAbs(paths[f.source]) {
 			return f.path
 		}
 		return f.shown
 	}), nil
+}
+
+// inspectAt inspects a profile that was found by its path and not in a source:
+// in the workspace its places are below that.
+func (c *Catalog) inspectAt(p *profile.Profile, _ func(string) string) []profile.Diagnostic {
+	if c.inspect == nil || c.workspace == "" {
+		return nil
+	}
+	below := func(file string) string {
+		real, err := filepath.EvalSymlinks(file)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		root, rootErr := filepath.EvalSymlinks(c.workspace)
+		if rel, inside := within(root, real); inside && err == nil && rootErr == nil {
+			return rel
+		}
+		return ""
+	}
+	if below(p.File) == "" {
+		return nil // what it may do is for a workspace that has it
+	}
+	return c.inspect(p, below)
 }
 
 // everything says that every source is to be walked.
@@ -104,7 +129,7 @@ func report(s *Snapshot, path func(sourced) string) *Report {
 		fr := FileReport{Path: path(f), Status: f.status, Dialect: f.dialect, Diagnostics: append([]profile.Diagnostic{}, s.of(i)...), Profiles: f.profiles}
 		for _, p := range f.profiles {
 			fr.Names = append(fr.Names, p.Name)
-			fr.Diagnostics = append(fr.Diagnostics, s.shadowed(f, p)...)
+			fr.Diagnostics = append(fr.Diagnostics, s.notes(f, p)...)
 		}
 		if len(fr.Names) > 0 {
 			fr.Name = fr.Names[0]
@@ -118,16 +143,17 @@ func report(s *Snapshot, path func(sourced) string) *Report {
 	return r
 }
 
-// shadowed notes the denies that never decide in a profile that loaded, its
-// parents' included.
-func (s *Snapshot) shadowed(f sourced, p *profile.Profile) []profile.Diagnostic {
+// notes says what of a profile that loaded may do other than its author thinks:
+// denies that never decide, its parents' included, and allows that cover more
+// than they name.
+func (s *Snapshot) notes(f sourced, p *profile.Profile) []profile.Diagnostic {
 	if f.status != Loaded {
 		return nil
 	}
 	if linked := s.linked[p]; linked != nil {
 		p = linked
 	}
-	return p.ShadowedDenies()
+	return append(p.ShadowedDenies(), p.LaunchingAllows()...)
 }
 
 func (s *Summary) count(f FileReport) {

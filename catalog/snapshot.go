@@ -22,7 +22,7 @@ type Snapshot struct {
 	broken  map[string]*loaded     // names that only refused files claim
 	extra   [][]profile.Diagnostic // for each file, what only the whole catalog shows
 	around  func() *Snapshot
-	inspect func(*profile.Profile) []profile.Diagnostic
+	inspect func(*profile.Profile, func(string) string) []profile.Diagnostic
 }
 
 // owner is who holds a name while the files are gone through.
@@ -191,13 +191,15 @@ func (s *Snapshot) FileOf(p *profile.Profile) (File, bool) {
 	return f, true
 }
 
+func asIs(file string) string { return file }
+
 func (s *Snapshot) of(file int) []profile.Diagnostic {
 	all := slices.Concat(s.files[file].diags, s.extra[file])
 	if s.inspect == nil || s.files[file].status != Loaded {
 		return all
 	}
 	for _, p := range s.files[file].profiles {
-		for _, d := range s.inspect(p) {
+		for _, d := range s.inspect(p, asIs) {
 			if !slices.Contains(all, d) { // profiles of a file share what it says
 				all = append(all, d)
 			}

@@ -90,7 +90,8 @@ const (
 
 	CodeExecuting = "P185"
 
-	CodeBypass = "P191"
+	CodeBypass   = "P191"
+	CodeLaunches = "P192"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -172,6 +173,7 @@ var codes = [...]Code{
 	{CodeTextInText, "", SeverityWarning, "The file is one JSON text that holds JSON. It is read; places in it are not known."},
 	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
 	{CodeBypass, "", SeverityWarning, "The permission mode bypass has no effect without --dangerously-allow-all: what would be asked for is asked for."},
+	{CodeLaunches, "", SeverityNote, "A permission rule allows a program that runs what it is given, such as an interpreter, with any words, or every command line: that is more than it names."},
 }
 
 // Codes lists every code in order.

@@ -36,4 +36,24 @@ func (p *Profile) ShadowedDenies() []Diagnostic {
 	return out
 }
 
+// LaunchingAllows notes each rule of the profile's own by which command lines
+// may do more than the rule names.
+func (p *Profile) LaunchingAllows() []Diagnostic {
+	var out []Diagnostic
+	var last source.Origin
+	for _, l := range permission.Launches(p.Permission) {
+		if l.Rule.At == last { // a rule may stand for several tools
+			continue
+		}
+		last = l.Rule.At
+		message, hint := rule(l.Rule)+" covers every command line, also what is not known before it runs", "name the commands that may run unasked"
+		if l.Name != "" {
+			message = fmt.Sprintf("%s covers %s, which runs what it is given: so it allows more than it names", rule(l.Rule), l.Name)
+			hint = "write out what it may be given, or ask"
+		}
+		out = append(out, Diagnose(CodeLaunches, l.Rule.At, "permission", message, hint))
+	}
+	return out
+}
+
 func rule(r permission.Rule) string { return fmt.Sprintf("%s %q %s", r.Tool, r.Subject, r.Effect) }

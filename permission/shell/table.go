@@ -228,6 +228,9 @@ func interprets(words []word, safe string) bool {
 	return true
 }
 
+// others are the programs that are treated one by one.
+var others = set("env xargs find bash sh dash ash git awk gawk mawk nawk sed gsed make gmake eval command builtin trap")
+
 // Launcher says whether a program runs what its words give it, so that a rule
 // for it covers more than it names.
 func Launcher(name string) bool {
@@ -235,10 +238,33 @@ func Launcher(name string) bool {
 	_, opts := optionLaunchers[name]
 	_, subs := subLaunchers[name]
 	_, interprets := interpreter(name)
-	switch name {
-	case "env", "xargs", "find", "bash", "sh", "dash", "ash", "git", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "make", "gmake",
-		"eval", "command", "builtin", "trap":
-		return true
+	return wraps || opts || subs || interprets || holes[name] || others[name]
+}
+
+// FirstLauncher gives the first Launcher by name for which match says yes.
+func FirstLauncher(match func(name string) bool) (name string, found bool) {
+	try := func(n string) {
+		if (!found || n < name) && match(n) {
+			name, found = n, true
+		}
 	}
-	return wraps || opts || subs || interprets || holes[name]
+	for n := range wrappers {
+		try(n)
+	}
+	for n := range optionLaunchers {
+		try(n)
+	}
+	for n := range subLaunchers {
+		try(n)
+	}
+	for n := range interpreters {
+		try(n)
+	}
+	for n := range holes {
+		try(n)
+	}
+	for n := range others {
+		try(n)
+	}
+	return name, found
 }
