@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,14 +76,24 @@ func approvals(st *session.State) []Approval {
 
 func approval(st *session.State, q session.Question) Approval {
 	v := Approval{
-		ID: q.Ask, SessionID: st.Key.Stream, AgentID: q.Profile, Depth: q.Depth, Call: q.Call, Tool: q.Tool,
-		Arguments: q.Input, Needs: q.Needs, Parts: q.Parts, Rule: q.Rule, Reason: q.Reason, Again: q.Again,
-		Answers: answersTo(q.PermissionAsked), Asked: q.At, Expires: q.Expires,
+		ID: q.Ask, SessionID: st.Key.Stream, AgentID: q.Profile, Depth: q.Depth, Call: q.Call.ID, Tool: q.Call.Name,
+		Arguments: q.Call.ToolCall.Input, Answers: answersTo(&q), Asked: q.At, Expires: q.Expires,
+		Needs: []session.Subject{}, Parts: []session.AskedPart{},
 	}
 	if q.Depth > 0 {
 		v.Child = q.Session
 	}
-	for _, n := range q.Needs {
+	if in := q.Input; in != nil {
+		v.Question, v.Options = in.Question, in.Options
+		v.Shown = append(v.Shown, render.Visible(v.Tool+" "+in.Question))
+		for _, o := range in.Options {
+			v.Shown = append(v.Shown, render.Visible(o))
+		}
+		return v
+	}
+	p := q.Permission
+	v.Needs, v.Parts, v.Rule, v.Reason, v.Again = p.Needs, p.Parts, p.Rule, p.Reason, p.Again
+	for _, n := range p.Needs {
 		line := n.Tool + " " + n.Subject
 		if n.Dir != "" {
 			line += " (in " + n.Dir + ")"
@@ -93,8 +104,11 @@ func approval(st *session.State, q session.Question) Approval {
 }
 
 // answersTo lists the answers that may be given.
-func answersTo(q *session.PermissionAsked) []session.Answer {
-	if q.Grantable {
+func answersTo(q *session.Question) []session.Answer {
+	switch {
+	case q.Input != nil:
+		return []session.Answer{session.AnswerText, session.AnswerNo}
+	case q.Permission.Grantable:
 		return []session.Answer{session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo}
 	}
 	return []session.Answer{session.AnswerOnce, session.AnswerNo}
@@ -157,13 +171,11 @@ func (a *App) Answer(ctx context.Context, tenant, id string, answer Answer) (App
 		}
 		return Approval{}, a.answered(ctx, k, id)
 	}
-	if err := checkAnswer(q.PermissionAsked, &answer); err != nil {
+	if err := checkAnswer(&q, &answer); err != nil {
 		return Approval{}, err
 	}
 	c := clock.From(ctx)
-	e := a.inbound(c, k, q.Chain, &session.PermissionResolved{
-		Ask: id, Answer: answer.Answer, ForSession: answer.ForSession, Message: answer.Message, By: answer.By,
-	})
+	e := a.inbound(c, k, q.Chain, a.resolved(&q, &answer))
 	if q.Expired(e.Time) {
 		if err := d.Expire(ctx, k); err != nil {
 			return Approval{}, err
@@ -197,25 +209,61 @@ func question(st *session.State, id string) (session.Question, bool) {
 	return session.Question{}, false
 }
 
-func checkAnswer(q *session.PermissionAsked, answer *Answer) error {
+func checkAnswer(q *session.Question, answer *Answer) error {
 	answer.Message = strings.ToValidUTF8(answer.Message, string(utf8.RuneError))
+	answer.Text = strings.ToValidUTF8(answer.Text, string(utf8.RuneError))
+	no := func(format string, args ...any) error { return &AnswerError{q.Ask, fmt.Sprintf(format, args...)} }
 	switch {
+	case len(answer.Message) > maxMessage:
+		return no("the message has more than %d bytes", maxMessage)
+	case len(answer.Text) > maxMessage:
+		return no("the text has more than %d bytes", maxMessage)
+	case q.Input != nil:
+		return checkReply(answer, no)
+	case answer.Text != "" || answer.Answer == session.AnswerText:
+		return no("it asks for a permission, and a text answers a question only: answer once, session, always or no")
 	case !slices.Contains(answersTo(q), answer.Answer):
 		why := "the answers are once, session, always and no"
 		if answer.Answer == session.AnswerSession || answer.Answer == session.AnswerAlways {
 			why = "it can be allowed once only: what it does is not known in full, or the policy of this host wants it asked each time"
 		}
-		return &AnswerError{q.Ask, fmt.Sprintf("%q cannot be answered: %s", answer.Answer, why)}
+		return no("%q cannot be answered: %s", answer.Answer, why)
 	case answer.ForSession && answer.Answer != session.AnswerNo:
-		return &AnswerError{q.Ask, "only a no can be said for the session beside the answer; to allow it for the session, answer session"}
-	case answer.ForSession && !q.Grantable:
-		return &AnswerError{q.Ask, "it can be refused once only: what it does is not known in full, or the policy of this host wants it asked each time"}
-	case len(answer.Message) > maxMessage:
-		return &AnswerError{q.Ask, fmt.Sprintf("the message has more than %d bytes", maxMessage)}
+		return no("only a no can be said for the session beside the answer; to allow it for the session, answer session")
+	case answer.ForSession && !q.Permission.Grantable:
+		return no("it can be refused once only: what it does is not known in full, or the policy of this host wants it asked each time")
 	case answer.Message != "" && answer.Answer != session.AnswerNo:
-		return &AnswerError{q.Ask, "a message goes with no; to tell a run something else, steer it"}
+		return no("a message goes with no; to tell a run something else, steer it")
 	}
 	return nil
+}
+
+// checkReply tests what is answered to a question that asks for no permission.
+func checkReply(answer *Answer, no func(string, ...any) error) error {
+	switch {
+	case answer.Answer != session.AnswerText && answer.Answer != session.AnswerNo:
+		return no("%q cannot be answered: it asks a question; answer it with a text, or with no", answer.Answer)
+	case answer.ForSession:
+		return no("a question is answered once")
+	case answer.Answer == session.AnswerText && strings.TrimSpace(answer.Text) == "":
+		return no("the text is empty; who does not want to answer says no")
+	case answer.Answer == session.AnswerNo && answer.Text != "":
+		return no("a text is an answer, and no is none: give one of them")
+	case answer.Answer == session.AnswerText && answer.Message != "":
+		return no("a message goes with no")
+	}
+	return nil
+}
+
+// resolved is the event of an answer.
+func (a *App) resolved(q *session.Question, answer *Answer) session.Body {
+	if q.Input != nil {
+		text := cmp.Or(answer.Text, answer.Message)
+		return &session.InputAnswered{Ask: q.Ask, Answer: answer.Answer, Text: a.redact(text), By: answer.By}
+	}
+	return &session.PermissionResolved{
+		Ask: q.Ask, Answer: answer.Answer, ForSession: answer.ForSession, Message: answer.Message, By: answer.By,
+	}
 }
 
 // answered says what became of a question that is not open.
@@ -224,12 +272,21 @@ func (a *App) answered(ctx context.Context, k session.Key, id string) error {
 		if err != nil {
 			return err
 		}
-		if e.Type != "permission.resolved" {
+		if e.Type != "permission.resolved" && e.Type != "input.answered" {
 			continue
 		}
-		if b, err := e.Decode(); err == nil {
-			if r, ok := b.(*session.PermissionResolved); ok && r.Ask == id {
-				return &AnsweredError{ID: id, Answer: r.Answer, By: r.By}
+		body, err := e.Decode()
+		if err != nil {
+			continue
+		}
+		switch b := body.(type) {
+		case *session.PermissionResolved:
+			if b.Ask == id {
+				return &AnsweredError{ID: id, Answer: b.Answer, By: b.By}
+			}
+		case *session.InputAnswered:
+			if b.Ask == id {
+				return &AnsweredError{ID: id, Answer: b.Answer, By: b.By}
 			}
 		}
 	}
@@ -239,7 +296,7 @@ func (a *App) answered(ctx context.Context, k session.Key, id string) error {
 // granted is what an answer grants for good.
 func (a *App) granted(st *session.State, q session.Question, answer *Answer, at time.Time) []Grant {
 	var list []Grant
-	for _, n := range q.Needs {
+	for _, n := range q.Permission.Needs {
 		list = append(list, Grant{
 			Tenant: st.Key.Tenant, User: userOf(st), Workspace: a.dir, Profile: q.Profile,
 			Tool: n.Tool, Subject: n.Subject, Dir: n.Dir, Given: at, By: answer.By, Ask: q.Ask,

@@ -37,7 +37,7 @@ func (l *Local) Expire(ctx context.Context, k session.Key) error {
 		if !q.Expired(time.Now()) {
 			continue
 		}
-		no := session.Event{Session: k.Stream, Chain: q.Chain, Body: &session.PermissionResolved{Ask: q.Ask, Answer: session.AnswerTimeout}}
+		no := session.Event{Session: k.Stream, Chain: q.Chain, Body: q.Resolved(session.AnswerTimeout)}
 		_, err := l.Submit(ctx, k, session.Post{Idem: session.AnswerIdem(q.Ask), Events: []session.Event{no}})
 		if conflict := (*session.Conflict)(nil); err != nil && !errors.As(err, &conflict) { // somebody has, after all
 			return err

@@ -133,10 +133,34 @@ func (r *run) question(c *session.CallState, plan tool.Plan, d permission.Decisi
 
 // approve asks a person for a call, unless that was done.
 func (r *run) approve(c *session.CallState, d permission.Decision, q *session.PermissionAsked, again string) {
-	if r.ctx.Err() != nil {
-		return // the next owner decides about it
-	}
 	asked := c.Asked != nil && again == ""
+	if r.mayAsk(c, d, asked) {
+		q.Ask, q.Again, q.Expires = session.AskID(r.st.Key.Stream, r.st.Asks+1), again, r.expiry()
+		r.emit(q)
+	}
+}
+
+// inquire has a call that asks a person something wait for the answer. Where
+// nobody is there it does not wait, and runs without one.
+func (r *run) inquire(c *session.CallState, t tool.Asking, d permission.Decision) (waits bool) {
+	if c.Before != nil || c.Reply != nil || r.s.Loop.Start.Headless {
+		return false
+	}
+	q := t.Asks(c.Input)
+	if r.mayAsk(c, d, c.Inquiry != nil) {
+		r.emit(&session.InputAsked{
+			Ask: session.AskID(r.st.Key.Stream, r.st.Asks+1), Call: c.ID, Question: r.clean(q.Text), Options: q.Options, Expires: r.expiry(),
+		})
+	}
+	return true
+}
+
+// mayAsk says that a person is to be asked now. A call that is not to start any
+// more ends instead.
+func (r *run) mayAsk(c *session.CallState, d permission.Decision, asked bool) bool {
+	if r.ctx.Err() != nil {
+		return false // the next owner decides about it
+	}
 	o, text := r.halt()
 	if o == "" && !asked {
 		o, text = r.steered()
@@ -145,14 +169,15 @@ func (r *run) approve(c *session.CallState, d permission.Decision, q *session.Pe
 		r.before(*c, d)
 		r.after(*c, o, text)
 	}
-	if o != "" || asked {
-		return
-	}
-	q.Ask, q.Again = session.AskID(r.st.Key.Stream, r.st.Asks+1), again
+	return o == "" && !asked
+}
+
+// expiry is until when a question may be answered.
+func (r *run) expiry() time.Time {
 	if t := r.deps.AnswerTime; t > 0 {
-		q.Expires = r.now.Add(t).Truncate(time.Microsecond)
+		return r.now.Add(t).Truncate(time.Microsecond)
 	}
-	r.emit(q)
+	return time.Time{}
 }
 
 // refusal is what the model is told of a call that a person did not allow.
@@ -181,9 +206,9 @@ func (r *run) park(l *session.Loop) (parked bool, err error) {
 func (r *run) questions(l *session.Loop, w *session.LoopWaiting) {
 	for i := range l.Calls {
 		c := &l.Calls[i]
-		if c.Open() {
-			w.Asks = append(w.Asks, c.Asked.Ask)
-			if t := c.Asked.Expires; w.Until.IsZero() || !t.IsZero() && t.Before(w.Until) {
+		if ask, t := c.Open(); ask != "" {
+			w.Asks = append(w.Asks, ask)
+			if w.Until.IsZero() || !t.IsZero() && t.Before(w.Until) {
 				w.Until = t
 			}
 		} else if child := r.parked(c); child != nil {
@@ -200,7 +225,8 @@ func (r *run) waits(l *session.Loop) bool {
 		if c.After != nil {
 			continue
 		}
-		if child := r.parked(c); !c.Open() && (child == nil || !r.waits(child)) {
+		ask, _ := c.Open()
+		if child := r.parked(c); ask == "" && (child == nil || !r.waits(child)) {
 			return false
 		}
 		left++

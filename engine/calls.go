@@ -158,8 +158,12 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 		plan.Close()
 		return job{}, false
 	}
+	if asks, ok := t.Tool.(tool.Asking); ok && r.inquire(&c, asks, d) {
+		plan.Close()
+		return job{}, false
+	}
 	r.beforeChild(c, d, work.name())
-	j := job{call: c, plan: plan, approved: c.Answer != nil, work: work}
+	j := job{call: c, plan: plan, approved: c.Answer != nil || c.Reply != nil, work: work}
 	if work != nil && c.Before != nil {
 		j.approved = true // its child is at work
 	}
@@ -176,7 +180,7 @@ func (r *run) bind(t offered, c tool.Call) (tool.Plan, error) {
 }
 
 func (r *run) toolCall(c session.CallState) tool.Call {
-	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.id, Input: c.Input, Permit: r.permit}
+	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.id, Input: c.Input, Permit: r.permit, Reply: c.Reply}
 }
 
 func (r *run) recovery(c session.CallState) tool.Recovery {

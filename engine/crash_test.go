@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -94,9 +95,9 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 				answered[strconv.Itoa(e.Turn)] = true
 			}
 		case *session.ToolAfter:
-			if b.Tool == task.Switch {
+			if b.Tool == task.Switch || b.Tool == "inquire" {
 				if b.Outcome != session.OK {
-					t.Errorf("the call that switches the profile ended as %s", b.Outcome)
+					t.Errorf("the call of %s ended as %s: %s", b.Tool, b.Outcome, message.PartsText(b.Parts))
 				}
 				break
 			}
@@ -184,10 +185,16 @@ func crashWorker(t *testing.T, dir string) {
 		script.Reply{Text: "first", Tools: []script.Call{{Name: "effect", Input: `{"n":1}`}}},
 		script.Reply{Tools: []script.Call{{Name: "effect", Input: `{"n":2}`}, {Name: "effect", Input: `{"n":3}`}}},
 		script.Reply{Tools: []script.Call{{Name: "risky", Input: `{"n":4}`}, {Name: "effect", Input: `{"n":5}`}}},
-		script.Reply{Tools: []script.Call{{Name: task.Switch, Input: `{"profile":"q"}`}}},
+		script.Reply{Tools: []script.Call{{Name: task.Switch, Input: `{"profile":"q"}`}, {Name: "inquire"}}},
 		script.Reply{Text: "all done, as p"},
 	).Model("script/crash"), func(turn int) { note(t, dir, "asked", strconv.Itoa(turn)) }}
-	b := newBench(t, m, effect, newProbe("risky", effect.run), task.NewSwitch([]task.Target{{Name: "q"}}, nil))
+	b := newBench(t, m, effect, newProbe("risky", effect.run), task.NewSwitch([]task.Target{{Name: "q"}}, nil),
+		&inquirer{newProbe("inquire", func(_ context.Context, c tool.Call) (tool.Result, error) {
+			if c.Reply == nil || c.Reply.Text != "yes" {
+				return tool.Result{}, errors.New("it runs without its answer")
+			}
+			return tool.Text("asked"), nil
+		})})
 	b.asks = true
 	b.spec.Rules = append(b.spec.Rules, ask("risky"))
 	q := newBench(t, asking{script.New(
@@ -227,9 +234,20 @@ func crashWorker(t *testing.T, dir string) {
 	}
 }
 
+// crashYes says yes to the first question.
+func crashYes(st *session.State) session.Body {
+	for q := range st.Questions() {
+		if q.Input != nil {
+			return &session.InputAnswered{Ask: q.Ask, Answer: session.AnswerText, Text: "yes"}
+		}
+		return &session.PermissionResolved{Ask: q.Ask, Answer: session.AnswerOnce}
+	}
+	panic("nothing is asked")
+}
+
 // crashAnswer answers what the stream waits for.
 func crashAnswer(t *testing.T, store *sqlite.Store, deadly oneByOne, st *session.State) session.Lease {
-	yes := session.Event{Session: key.Stream, Chain: "c", Time: time.Now().UTC(), Body: &session.PermissionResolved{Ask: "s.1", Answer: session.AnswerOnce}}
+	yes := session.Event{Session: key.Stream, Chain: "c", Time: time.Now().UTC(), Body: crashYes(st)}
 	posted, err := store.Post(t.Context(), key, session.Post{Worker: strconv.Itoa(os.Getpid()), Events: []session.Event{yes}})
 	if err != nil || posted.Lease == nil {
 		t.Fatalf("%+v, %v", posted, err)
@@ -272,7 +290,11 @@ func crashLease(t *testing.T, store *sqlite.Store) session.Lease {
 		t.Fatal(err)
 	}
 	if sum, err := store.Summary(t.Context(), key); err == nil && sum.Status() == session.Waiting { // it was killed when it had begun to wait
-		yes := session.Event{Session: key.Stream, Time: time.Now().UTC(), Body: &session.PermissionResolved{Ask: "s.1", Answer: session.AnswerOnce}}
+		st, err := session.ReadState(t.Context(), store, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		yes := session.Event{Session: key.Stream, Time: time.Now().UTC(), Body: crashYes(st)}
 		if _, err := store.Post(t.Context(), key, session.Post{Events: []session.Event{yes}}); err != nil {
 			t.Fatal(err)
 		}

@@ -346,8 +346,15 @@ func (r *run) learn(posts []session.Event) error {
 		if err != nil {
 			return err
 		}
-		if b, ok := body.(*session.PermissionResolved); ok && r.log.asks(b.Ask) {
-			e.Body = &session.PermissionResolved{} // to what nobody has been asked yet
+		switch b := body.(type) { // an answer to what nobody has been asked yet
+		case *session.PermissionResolved:
+			if r.log.asks(b.Ask) {
+				e.Body = &session.PermissionResolved{}
+			}
+		case *session.InputAnswered:
+			if r.log.asks(b.Ask) {
+				e.Body = &session.InputAnswered{}
+			}
 		}
 		if err := r.st.Apply(&e); err != nil {
 			return err

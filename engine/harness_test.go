@@ -57,6 +57,14 @@ func (p *probe) Prepare(_ context.Context, c tool.Call) (tool.Plan, error) {
 	return &probePlan{p, c}, nil
 }
 
+// inquirer is a probe that asks a person before it runs.
+type inquirer struct{ *probe }
+
+func (inquirer) Recovery(tool.Call) tool.Recovery { return tool.Resume }
+func (inquirer) Asks([]byte) tool.Question {
+	return tool.Question{Text: "Which?", Options: []string{"a", "b"}}
+}
+
 type probePlan struct {
 	p *probe
 	c tool.Call

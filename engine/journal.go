@@ -112,8 +112,13 @@ func (j *journal) commit(ctx context.Context, learn func([]session.Event) error,
 // lock.
 func (j *journal) asks(ask string) bool {
 	return slices.ContainsFunc(j.pending, func(e session.Event) bool {
-		b, ok := e.Body.(*session.PermissionAsked)
-		return ok && b.Ask == ask
+		switch b := e.Body.(type) {
+		case *session.PermissionAsked:
+			return b.Ask == ask
+		case *session.InputAsked:
+			return b.Ask == ask
+		}
+		return false
 	})
 }
 

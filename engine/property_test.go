@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,10 +68,15 @@ func newWorld(t *testing.T, rt *rapid.T) *world {
 	})
 	safe.recovery = tool.Repeat
 	risky := newProbe("risky", effect.run)
-	w.bench = newBench(t, w, effect, safe, risky)
+	w.bench = newBench(t, w, effect, safe, risky, &inquirer{newProbe("inquire", func(_ context.Context, c tool.Call) (tool.Result, error) {
+		if c.Reply == nil {
+			return tool.Result{}, errors.New("it runs without an answer")
+		}
+		return tool.Text("done"), nil
+	})})
 	w.asks = true
 	w.spec.Rules = append(w.spec.Rules, ask("risky"))
-	w.names = []string{"effect", "safe", "unheard-of", "risky"}
+	w.names = []string{"effect", "safe", "unheard-of", "risky", "inquire"}
 	w.spec.Limits.Turns = rapid.IntRange(1, 6).Draw(rt, "turns")
 	w.spec.ToolExecution.Strategy = "sequential"
 	w.spec.Retry.Base, w.spec.Retry.Cap = time.Microsecond, time.Microsecond
@@ -98,6 +101,10 @@ func (w *world) post(n int) {
 const answering = 8
 
 func (w *world) anyAnswer(n int) session.Body {
+	if rapid.Bool().Draw(w.rt, "is a text") {
+		a := rapid.SampledFrom([]session.Answer{session.AnswerText, session.AnswerNo, session.AnswerTimeout}).Draw(w.rt, "reply")
+		return &session.InputAnswered{Ask: session.AskID("s", n), Answer: a}
+	}
 	a := rapid.SampledFrom([]session.Answer{session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo, session.AnswerTimeout}).Draw(w.rt, "answer")
 	return &session.PermissionResolved{Ask: session.AskID("s", n), Answer: a, ForSession: rapid.Bool().Draw(w.rt, "for the session")}
 }
@@ -108,17 +115,11 @@ func (w *world) postAnswer() bool {
 	if st.Root.Loop == nil || st.Root.Runnable() {
 		return false
 	}
-	for _, in := range append(slices.Collect(maps.Values(st.Children)), &st.Root) {
-		if in.Loop == nil {
-			continue
-		}
-		for _, c := range in.Loop.Calls {
-			if c.Open() {
-				_, n, _ := session.ParseAskID(c.Asked.Ask)
-				w.postBody(w.anyAnswer(n))
-				return true
-			}
-		}
+	for q := range st.Questions() {
+		_, n, _ := session.ParseAskID(q.Ask)
+		w.postBody(w.anyAnswer(n))
+		w.postBody(q.Resolved(session.AnswerNo)) // if that was none
+		return true
 	}
 	w.rt.Fatal("the session waits for nothing")
 	return false

@@ -22,7 +22,7 @@ func (r *run) resume(l *session.Loop) error {
 		takeover = session.TakeoverNone
 	}
 	delete(r.resuming, r.id)
-	if slices.ContainsFunc(l.Calls, func(c session.CallState) bool { return c.Asked != nil && c.After == nil }) {
+	if slices.ContainsFunc(l.Calls, func(c session.CallState) bool { return (c.Asked != nil || c.Inquiry != nil) && c.After == nil }) {
 		again.Why = "the wait for an answer is over"
 	}
 	switch takeover { // only a worker that broke off counts against the loop

@@ -101,3 +101,73 @@ func (h *Host) answerApproval(w *response, r *http.Request) error {
 	}
 	return writeJSON(w, http.StatusOK, answeredBody{done.ID, done.SessionID, a.Answer})
 }
+
+// replyBody is the body of an answer to a question. Without an ID it answers the
+// only one that the session asks.
+type replyBody struct {
+	ID       string `json:"id"`
+	Text     string `json:"text"`
+	Answer   string `json:"answer"`
+	Message  string `json:"message"`
+	TenantID string `json:"tenantId"`
+	UserID   string `json:"userId"`
+}
+
+// answerQuestion answers what a session asks. The run goes on by itself.
+func (h *Host) answerQuestion(w *response, r *http.Request) error {
+	var body replyBody
+	if err := h.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	k, err := bodyKey(r, body.TenantID, body.UserID)
+	if err != nil {
+		return err
+	}
+	a := view.Answer{Answer: session.AnswerText, Text: body.Text, Message: body.Message, By: cmp.Or(body.UserID, localTenant)}
+	if body.Answer != "" {
+		if err := oneOf("answer", body.Answer, "text", "no"); err != nil {
+			return err
+		}
+		a.Answer = session.Answer(body.Answer)
+	}
+	if a.Answer == session.AnswerText && strings.TrimSpace(a.Text) == "" {
+		return missing("text", "what the session asks for, or answer no")
+	}
+	id, err := h.questionOf(r.Context(), k, body.ID)
+	if err != nil {
+		return err
+	}
+	done, err := h.deps.Answer(r.Context(), k.Tenant, id, a)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answeredBody{done.ID, done.SessionID, a.Answer})
+}
+
+// questionOf finds the question of a session that is meant: the one of the id, or
+// else the only one.
+func (h *Host) questionOf(ctx context.Context, k session.Key, id string) (string, error) {
+	if id != "" {
+		if stream, _, ok := session.ParseAskID(id); !ok || stream != k.Stream {
+			return "", invalid("id", quote(id)+" is no question of this session")
+		}
+		return id, h.exists(ctx, k)
+	}
+	list, err := h.deps.Approvals(ctx, k)
+	if err != nil {
+		return "", notFound(err, k)
+	}
+	var ids []string
+	for i := range list {
+		if list[i].Question != "" {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", &Error{Status: http.StatusNotFound, Code: "ApprovalNotFound", Message: "the session asks no question now"}
+	case 1:
+		return ids[0], nil
+	}
+	return "", invalid("id", "the session asks several questions: name one of "+strings.Join(ids, ", "))
+}

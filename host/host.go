@@ -214,6 +214,7 @@ func (h *Host) routes() {
 	m.Post("/sessions/{id}/followup", h.handle(h.followup))
 	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
 	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
+	m.Post("/sessions/{id}/answers", h.handle(h.answerQuestion))
 
 	read("/approvals", h.handle(h.approvals))
 	m.Post("/approvals/{id}", h.handle(h.answerApproval))

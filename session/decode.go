@@ -38,6 +38,8 @@ func newBody(typ string) Body {
 		return new(Followup)
 	case "cancel":
 		return new(Cancel)
+	case "input.answered":
+		return new(InputAnswered)
 	case "permission.resolved":
 		return new(PermissionResolved)
 	case "session.start":
@@ -54,6 +56,8 @@ func newBody(typ string) Body {
 		return new(TurnRequest)
 	case "message":
 		return new(Message)
+	case "input.asked":
+		return new(InputAsked)
 	case "permission.asked":
 		return new(PermissionAsked)
 	case "loop.waiting":

@@ -39,6 +39,8 @@ func (*Reset) Type() string       { return "message.reset" }
 
 func (*PermissionAsked) Type() string    { return "permission.asked" }
 func (*PermissionResolved) Type() string { return "permission.resolved" }
+func (*InputAsked) Type() string         { return "input.asked" }
+func (*InputAnswered) Type() string      { return "input.answered" }
 func (*LoopWaiting) Type() string        { return "loop.waiting" }
 
 // object writes the members of a JSON object; empty optional ones are left out.
@@ -305,6 +307,8 @@ func (b *PermissionAsked) AppendJSON(dst []byte) []byte {
 }
 
 func (b *PermissionResolved) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
+func (b *InputAsked) AppendJSON(dst []byte) []byte         { return appendAny(dst, b) }
+func (b *InputAnswered) AppendJSON(dst []byte) []byte      { return appendAny(dst, b) }
 func (b *LoopWaiting) AppendJSON(dst []byte) []byte        { return appendAny(dst, b) }
 
 // AppendJSON appends the event as readers see it: one object without a newline.

@@ -59,6 +59,8 @@ func bodies(t *rapid.T) []Body {
 			Expires: time.Unix(int64(n), 0).UTC(),
 		},
 		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},
+		&InputAsked{Ask: texts(t), Call: texts(t), Question: texts(t), Options: []string{texts(t)}, Expires: time.Unix(int64(n), 0).UTC()},
+		&InputAnswered{Ask: texts(t), Answer: AnswerText, Text: texts(t), By: texts(t)},
 		&LoopWaiting{Asks: []string{texts(t)}, Until: time.Unix(int64(n), 0).UTC()},
 		&LoopResumed{Attempt: n, Why: texts(t)},
 		&Switched{Call: texts(t), From: texts(t), To: texts(t), Reason: texts(t), Revision: "r", Model: texts(t), Spec: "s", Prefix: "p"},

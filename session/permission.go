@@ -59,7 +59,7 @@ type PermissionResolved struct {
 	By         string `json:"by,omitempty"`      // the user who answered
 }
 
-// Answer is what a person says to a PermissionAsked.
+// Answer is what a person says to a PermissionAsked or an InputAsked.
 type Answer string
 
 const (
@@ -67,6 +67,7 @@ const (
 	AnswerSession Answer = "session" // and the same for the rest of the session
 	AnswerAlways  Answer = "always"  // and the same in this workspace, until it is revoked
 	AnswerNo      Answer = "no"
+	AnswerText    Answer = "text"    // what an InputAsked asks for
 	AnswerTimeout Answer = "timeout" // nobody answered in time
 )
 
@@ -109,40 +110,50 @@ func ParseAskID(id string) (stream string, n int, ok bool) {
 	return id[:dot], n, true
 }
 
-// asking is a question and its answer. It is kept until the root's loop ends, so
-// that an answer commutes with what the owner did without knowing of it.
+// asking is a question and its answer: for a permission, or for input. It is kept
+// until the root's loop ends, so that an answer commutes with what the owner did
+// without knowing of it.
 type asking struct {
 	question *PermissionAsked
+	answer   *PermissionResolved
+	input    *InputAsked
+	reply    *InputAnswered
+	call     string
 	session  string
 	profile  string
 	at       time.Time
-	answer   *PermissionResolved
 }
 
-func (s *State) ask(in *Session, e *Event, b *PermissionAsked) {
+func (s *State) ask(in *Session, e *Event, id string, a asking) {
 	s.Asks++
 	if s.askings == nil {
 		s.askings = map[string]*asking{}
 	}
-	s.askings[b.Ask] = &asking{question: b, session: in.ID, profile: in.Profile, at: e.Time}
+	a.session, a.profile, a.at = in.ID, in.Profile, e.Time
+	s.askings[id] = &a
+}
+
+// caller is the call that asks, if it is open.
+func (s *State) caller(a *asking) *CallState {
+	in := s.Session(a.session)
+	if in == nil || in.Loop == nil {
+		return nil
+	}
+	return in.Loop.call(a.call)
 }
 
 // resolve takes the first answer to a question. One that comes before its
 // question in the log is void.
 func (s *State) resolve(e *Event, b *PermissionResolved) {
 	a := s.askings[b.Ask]
-	if a == nil || a.answer != nil {
+	if a == nil || a.question == nil || a.answer != nil {
 		return
 	}
-	if a.answer = b; a.question.Expired(e.Time) {
+	if a.answer = b; expired(a.question.Expires, e.Time) {
 		a.answer = &PermissionResolved{Ask: b.Ask, Answer: AnswerTimeout}
 	}
 	s.grant(a)
-	in := s.Session(a.session)
-	if in == nil || in.Loop == nil {
-		return
-	}
-	if c := in.Loop.call(a.question.Call); c != nil && c.Asked == a.question {
+	if c := s.caller(a); c != nil && c.Asked == a.question {
 		c.Answer = a.answer
 	}
 }
@@ -174,21 +185,36 @@ func (g Grant) compare(o Grant) int {
 	)
 }
 
-// Expired says whether nobody has answered in time.
-func (b *PermissionAsked) Expired(now time.Time) bool {
-	return !b.Expires.IsZero() && !now.Before(b.Expires)
-}
+// expired says whether nobody has answered in time.
+func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // AnswerIdem is the idempotency key of every answer to a question (Post.Idem),
 // so that a store takes only the first.
 func AnswerIdem(ask string) string { return "answer " + ask }
 
-// Question is a PermissionAsked that nobody has answered yet, and who asks.
+// Question is what nobody has answered yet, and who asks: for a permission, or
+// for input.
 type Question struct {
-	*PermissionAsked
+	Ask        string
+	Expires    time.Time
+	Permission *PermissionAsked // or nil
+	Input      *InputAsked      // or nil
+
+	Call                          CallState
 	Session, Loop, Profile, Chain string
 	Depth                         int
 	At                            time.Time // when it was asked
+}
+
+// Expired says whether nobody has answered in time.
+func (q *Question) Expired(now time.Time) bool { return expired(q.Expires, now) }
+
+// Resolved is the event that answers the question.
+func (q *Question) Resolved(answer Answer) Body {
+	if q.Input != nil {
+		return &InputAnswered{Ask: q.Ask, Answer: answer}
+	}
+	return &PermissionResolved{Ask: q.Ask, Answer: answer}
 }
 
 // Questions yields what the stream asks for: by session, the root first, and in
@@ -204,12 +230,18 @@ func (s *State) Questions() iter.Seq[Question] {
 			}
 			for i := range l.Calls {
 				c := &l.Calls[i]
-				if !c.Open() {
+				ask, expires := c.Open()
+				if ask == "" {
 					continue
 				}
-				q := Question{PermissionAsked: c.Asked, Session: id, Loop: l.ID, Profile: l.Start.Profile, Chain: l.Chain, Depth: in.Depth}
-				if a := s.askings[c.Asked.Ask]; a != nil {
+				q := Question{Ask: ask, Expires: expires, Call: *c, Session: id, Loop: l.ID, Profile: l.Start.Profile, Chain: l.Chain, Depth: in.Depth}
+				if a := s.askings[ask]; a != nil {
 					q.At = a.at
+				}
+				if c.Asked != nil && c.Asked.Ask == ask {
+					q.Permission = c.Asked
+				} else {
+					q.Input = c.Inquiry
 				}
 				if !yield(q) {
 					return

@@ -115,14 +115,26 @@ type Left struct {
 // CallState is where a tool call stands.
 type CallState struct {
 	message.ToolCall
-	Asked  *PermissionAsked    // the newest; nil: nobody was asked
-	Answer *PermissionResolved // to Asked
-	Before *ToolBefore         // nil: not started
-	After  *ToolAfter          // nil: not ended
+	Asked   *PermissionAsked    // the newest; nil: nobody was asked
+	Answer  *PermissionResolved // to Asked
+	Inquiry *InputAsked         // what it asks a person itself; nil: nothing
+	Reply   *InputAnswered      // to Input
+	Before  *ToolBefore         // nil: not started
+	After   *ToolAfter          // nil: not ended
 }
 
-// Open says that the call waits for an answer.
-func (c *CallState) Open() bool { return c.Asked != nil && c.Answer == nil && c.Before == nil }
+// Open names the question whose answer the call waits for, and says when that
+// expires; "": it waits for none.
+func (c *CallState) Open() (ask string, expires time.Time) {
+	switch {
+	case c.Before != nil:
+	case c.Asked != nil && c.Answer == nil:
+		return c.Asked.Ask, c.Asked.Expires
+	case c.Inquiry != nil && c.Reply == nil:
+		return c.Inquiry.Ask, c.Inquiry.Expires
+	}
+	return "", time.Time{}
+}
 
 // NewState is the state of a stream without events.
 func NewState(k Key) *State {
@@ -168,9 +180,13 @@ func (s *State) Apply(e *Event) error {
 	}
 	switch b := body.(type) {
 	case *PermissionAsked:
-		s.ask(in, e, b)
+		s.ask(in, e, b.Ask, asking{question: b, call: b.Call})
 	case *PermissionResolved:
 		s.resolve(e, b)
+	case *InputAsked:
+		s.ask(in, e, b.Ask, asking{input: b, call: b.Call})
+	case *InputAnswered:
+		s.reply(e, b)
 	case *LoopEnd:
 		if in.Depth == 0 {
 			s.askings = nil // whatever is still answered, nobody waits for it
@@ -247,6 +263,10 @@ func (l *Loop) apply(e *Event, body Body) {
 	case *PermissionAsked:
 		if c := l.call(b.Call); c != nil {
 			c.Asked, c.Answer = b, nil
+		}
+	case *InputAsked:
+		if c := l.call(b.Call); c != nil {
+			c.Inquiry, c.Reply = b, nil
 		}
 	case *TurnStart:
 		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false

@@ -114,7 +114,7 @@ func (s *Summary) Apply(e *Event) error {
 		if e.Depth == 0 {
 			s.suspend(false, time.Time{})
 		}
-	case *PermissionAsked:
+	case *PermissionAsked, *InputAsked:
 		s.Asking = true
 	case *Message:
 		s.take(b.Source)

@@ -39,7 +39,7 @@ type Env struct {
 	Ledger *Ledger
 }
 
-// Builtins makes the tools read, glob, grep, write, edit and bash. An unknown,
+// Builtins makes the tools read, glob, grep, write, edit, bash and ask_user. An unknown,
 // null or impossible setting is a *SettingError.
 func Builtins(env Env) ([]Tool, error) {
 	w, err := newWorkspace(env)
@@ -55,7 +55,8 @@ func Builtins(env Env) ([]Tool, error) {
 	err4 := noSettings("write", env.Settings["write"])
 	err5 := noSettings("edit", env.Settings["edit"])
 	bashSet, err6 := bashSettings(env.Settings["bash"])
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	err7 := noSettings(AskUser, env.Settings[AskUser])
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return nil, err
 	}
 	environ := env.Environ
@@ -69,11 +70,12 @@ func Builtins(env Env) ([]Tool, error) {
 		&writeTool{w},
 		&editTool{w},
 		&bashTool{w, bashSet, env.Exec, scrub(environ, env.Secrets), env.Hold},
+		askUserTool{},
 	}, nil
 }
 
 // Names lists the built-in tools in the order of Builtins.
-func Names() []string { return []string{"read", "glob", "grep", "write", "edit", "bash"} }
+func Names() []string { return []string{"read", "glob", "grep", "write", "edit", "bash", AskUser} }
 
 func newWorkspace(env Env) (*workspace, error) {
 	root, err := filepath.EvalSymlinks(env.Root)

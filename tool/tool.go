@@ -54,6 +54,9 @@ type Call struct {
 	// when the batch has ended; nil if it cannot, or the tool is not a Switching
 	// one.
 	Switch func(profile string) error
+	// Reply is what a person has said to what an Asking tool asks; nil: nobody is
+	// there to say it.
+	Reply *session.InputAnswered
 }
 
 // Result is what the model is told. Parts are Text and Image.
@@ -97,6 +100,16 @@ type Withheld interface {
 type Switching interface {
 	// Target is the profile that a call names, and why.
 	Target(input []byte) (profile, reason string)
+}
+
+// Asking is a Tool whose calls ask a person something. They run when that has
+// answered, or at once where nobody is there. Its Recovery is Resume.
+type Asking interface{ Asks(input []byte) Question }
+
+// Question is what a person is asked.
+type Question struct {
+	Text    string
+	Options []string
 }
 
 // Delegator has another agent do a task, in a session of its own below that of

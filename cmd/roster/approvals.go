@@ -16,7 +16,7 @@ import (
 func (c *cli) approvalsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
-		Short: "Tool calls that wait until somebody allows them, and what was allowed for good",
+		Short: "What waits until somebody allows or answers it, and what was allowed for good",
 		Args:  subcommand,
 		RunE:  needSubcommand,
 	}
@@ -81,7 +81,7 @@ func (c *cli) listApprovals(ctx context.Context, app *roster.App, id string) err
 func (c *cli) approvalsAnswerCommand() *cobra.Command {
 	answer := roster.Answer{By: roster.LocalTenant}
 	cmd := &cobra.Command{
-		Use:   "answer ID once|session|always|no",
+		Use:   "answer ID once|session|always|no|--text TEXT",
 		Short: "Answer what waits",
 		Long: `once allows this call, session the same for the rest of the session, always the
 same for this profile in this workspace, until it is revoked. no refuses the call;
@@ -91,16 +91,29 @@ The first answer counts. A yes never lifts a rule that denies, and does not coun
 for something else than what was shown: if the file that would be changed is not
 as it was, it is asked anew.
 
+--text answers a question of the tool ask_user; no says that there is no answer.
+
 A session of a server goes on by itself; another one with roster sessions resume.`,
 		Example: "  roster approvals answer 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11.1 once\n" +
-			"  roster approvals answer 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11.1 no --message \"Not on Fridays\"",
-		Args:      exactly("ID", "ANSWER"),
+			"  roster approvals answer 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11.1 no --message \"Not on Fridays\"\n" +
+			"  roster approvals answer 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11.2 --text \"The second one\"",
+		Args:      arguments(1, "ID", "ANSWER"),
 		ValidArgs: []string{"once", "session", "always", "no"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer.Answer = session.Answer(args[1])
+			switch texted := cmd.Flags().Changed("text"); {
+			case texted && len(args) > 1:
+				return usagef("--text and %s exclude each other", args[1])
+			case texted:
+				answer.Answer = session.AnswerText
+			case len(args) < 2:
+				return usagef("the answer is missing: once, session, always or no, or --text TEXT for a question")
+			default:
+				answer.Answer = session.Answer(args[1])
+			}
 			return c.withApp(func(app *roster.App) error { return c.answerApproval(cmd.Context(), app, args[0], answer) })
 		},
 	}
+	cmd.Flags().StringVar(&answer.Text, "text", "", "answer a question with `TEXT`")
 	cmd.Flags().StringVar(&answer.Message, "message", "", "with no: say `TEXT` to the model")
 	cmd.Flags().BoolVar(&answer.ForSession, "for-session", false, "with no: refuse the same for the rest of the session")
 	return cmd
@@ -109,6 +122,10 @@ A session of a server goes on by itself; another one with roster sessions resume
 func (c *cli) answerApproval(ctx context.Context, app *roster.App, id string, answer roster.Answer) error {
 	switch answer.Answer {
 	case session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo:
+	case session.AnswerText:
+		if strings.TrimSpace(answer.Text) == "" {
+			return usagef("--text is empty: who does not want to answer says no")
+		}
 	default:
 		return usagef("%s: the answers are once, session, always and no", answer.Answer)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ func (p *approver) see(ctx context.Context, e *session.Event) (waits bool, err e
 	switch {
 	case e.Type == "loop.waiting" && e.Depth == 0:
 		return p.wait(ctx)
-	case e.Type == "permission.resolved" || e.Type == "cancel":
+	case e.Type == "permission.resolved" || e.Type == "input.answered" || e.Type == "cancel":
 		return false, p.resume(ctx)
 	case (e.Type == "loop.resumed" || e.Type == "loop.end") && e.Depth == 0:
 		p.dismiss()
@@ -129,9 +130,9 @@ func (p *approver) read(ctx context.Context, tty *os.File, a roster.Approval) {
 			p.leave()
 			return
 		}
-		answer, ok := answerOf(line)
-		if !ok {
-			fmt.Fprintln(p.cli.stderr, "roster: answer y (once), s (session), a (always), n (no) or never; a reason may follow a no")
+		answer, hint := answerTo(&a, line)
+		if hint != "" {
+			fmt.Fprintln(p.cli.stderr, "roster: "+hint)
 			continue
 		}
 		answer.By = roster.LocalTenant
@@ -145,6 +146,34 @@ func (p *approver) read(ctx context.Context, tty *os.File, a roster.Approval) {
 		}
 		return // the event of the answer, whoever's it is, brings the run on
 	}
+}
+
+// answerTo reads what a person types to a question, of whichever kind; hint says
+// what may be typed if that is no answer.
+func answerTo(a *roster.Approval, line string) (answer roster.Answer, hint string) {
+	if a.Question != "" {
+		return replyOf(a.Options, line)
+	}
+	answer, ok := answerOf(line)
+	if !ok {
+		hint = "answer y (once), s (session), a (always), n (no) or never; a reason may follow a no"
+	}
+	return answer, hint
+}
+
+// replyOf reads the answer to a question of ask_user.
+func replyOf(options []string, line string) (answer roster.Answer, hint string) {
+	text := strings.TrimSpace(line)
+	if word, rest, _ := strings.Cut(text, " "); word == "/no" {
+		return roster.Answer{Answer: session.AnswerNo, Message: strings.TrimSpace(rest)}, ""
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(options) {
+		text = options[n-1]
+	}
+	if text == "" {
+		return answer, "type an answer, or /no to give none"
+	}
+	return roster.Answer{Answer: session.AnswerText, Text: text}, ""
 }
 
 // answerOf reads what a person types. What follows a no is told to the model.

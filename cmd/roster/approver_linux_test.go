@@ -127,3 +127,32 @@ func TestAnsweredElsewhere(t *testing.T) {
 		t.Errorf("exit code %d, %d effects\n%s", code, w.effects(), rest)
 	}
 }
+
+// TestAskUserOnTheTerminal: what is typed is the answer, by number or as a text.
+func TestAskUserOnTheTerminal(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		typed [][2]string
+		want  string
+		code  int
+	}{
+		{"an option", [][2]string{{"2 blue", ""}, {"> ", "2\n"}}, "→ blue", exitDone},
+		{"another text", [][2]string{{"Which \\u202ecolour?", ""}, {"> ", "\n"}, {"> ", "3 of them\n"}}, "→ 3 of them", exitDone},
+		{"no", [][2]string{{"> ", "/no later\n"}}, "They say: later", exitDone},
+		{"the terminal is closed", [][2]string{{"> ", "\x04"}}, "ask_user", exitDenied},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorkspace(t)
+			w.write("profiles/asker.md", "---\ndescription: Asks.\ntools: [ask_user]\n---\nAsk.\n")
+			w.write("replies.yaml", `replies: [{tools: [{name: ask_user, input: {question: "Which \u202ecolour?", options: [red, blue]}}]}, {text: "All done."}]`)
+			seen, code := w.atTerminal(t, c.typed, "run", "asker", "go", "--model", "script:replies.yaml")
+			if code != c.code {
+				t.Errorf("exit code %d\n%s", code, seen)
+			}
+			id, _ := w.session()
+			if shown, _ := w.roster("sessions", "show", id); !strings.Contains(shown, c.want) {
+				t.Errorf("%q is not in\n%s", c.want, shown)
+			}
+		})
+	}
+}

@@ -13,6 +13,10 @@ import (
 // Approval asks a person for a tool call: what it would do, why it is asked, and
 // what may be answered. Nothing of it is hidden.
 func Approval(w io.Writer, s Style, a *view.Approval) {
+	if a.Question != "" {
+		question(w, s, a)
+		return
+	}
 	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks to use %s:", Visible(a.AgentID), Visible(a.Tool))))
 	for _, line := range a.Shown {
 		fmt.Fprintf(w, "  %s\n", s.paint(yellow, line))
@@ -33,6 +37,22 @@ func Approval(w io.Writer, s Style, a *view.Approval) {
 		choices = append(choices, "never in this session")
 	}
 	fmt.Fprintf(w, "  %s\n", strings.Join(choices, ", "))
+}
+
+// question asks a person what only a person can say.
+func question(w io.Writer, s Style, a *view.Approval) {
+	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks:", Visible(a.AgentID))))
+	for _, l := range strings.Split(a.Question, "\n") {
+		fmt.Fprintf(w, "  %s\n", s.paint(yellow, Visible(l)))
+	}
+	hint := "answer in one line, or /no (a reason may follow)"
+	if len(a.Options) > 0 {
+		hint = "answer with a number or in one line, or /no (a reason may follow)"
+	}
+	for i, o := range a.Options {
+		fmt.Fprintf(w, "  %d %s\n", i+1, Visible(o))
+	}
+	fmt.Fprintf(w, "  %s\n", s.paint(dim, hint))
 }
 
 // maxArguments bounds what is shown of the arguments, in bytes; what is cut is
@@ -71,10 +91,18 @@ func why(a *view.Approval) string {
 
 // Waiting says what a run waits for and how that is answered.
 func Waiting(w io.Writer, s Style, id string, list []view.Approval) {
-	fmt.Fprintln(w, s.paint(yellow, "waiting for an approval"))
+	what := "an answer"
+	if slices.ContainsFunc(list, func(a view.Approval) bool { return a.Question == "" }) {
+		what = "an approval"
+	}
+	fmt.Fprintln(w, s.paint(yellow, "waiting for "+what))
 	for i := range list {
 		a := &list[i]
 		fmt.Fprintf(w, "  %s\n", strings.Join(a.Shown, "; "))
+		if a.Question != "" {
+			fmt.Fprintf(w, "    roster approvals answer %s --text TEXT\n", a.ID)
+			continue
+		}
 		words := make([]string, len(a.Answers))
 		for i, x := range a.Answers {
 			words[i] = string(x)

@@ -64,7 +64,9 @@ func (r *Run) Event(e *session.Event) error {
 	case *session.LoopResumed:
 		r.notef("· taken up where it stood (%s)", orWord(b.Why, "the worker before is gone"))
 	case *session.PermissionResolved:
-		r.answered(b)
+		r.answered(b.By, b.Answer)
+	case *session.InputAnswered:
+		r.answered(b.By, b.Answer)
 	case *session.Switched:
 		r.notef("· %s", switched(b))
 	case *session.TurnStart:
@@ -177,12 +179,12 @@ func (r *Run) stopped(b *session.Message) {
 	}
 }
 
-func (r *Run) answered(b *session.PermissionResolved) {
+func (r *Run) answered(who string, answer session.Answer) {
 	by := ""
-	if b.By != "" {
-		by = " by " + line(b.By, callRunes)
+	if who != "" {
+		by = " by " + line(who, callRunes)
 	}
-	r.notef("· answered%s: %s", by, line(string(b.Answer), callRunes))
+	r.notef("· answered%s: %s", by, line(string(answer), callRunes))
 }
 
 func (r *Run) before(e *session.Event, b *session.ToolBefore) {
