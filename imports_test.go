@@ -57,7 +57,7 @@ var imports = map[string]string{
 	"engine":   "internal/clock message model permission session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine host internal/clock internal/grants internal/keep internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
+	"": "catalog config dispatch engine host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
 		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
@@ -72,6 +72,7 @@ var imports = map[string]string{
 	"internal/view":          "message model permission profile session spec",
 	"internal/grants":        "internal/keep permission",
 	"internal/keep":          "",
+	"internal/keyfile":       "internal/keep",
 	"internal/render":        "internal/view message permission profile session source",
 	"internal/scaffold":      "",
 }

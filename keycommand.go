@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,16 +14,28 @@ import (
 
 // keyCommands runs the commands that print keys, and keeps what they print for a
 // while: asking a password manager takes its time. It is safe for concurrent use;
-// one command runs at a time.
+// one command runs at a time, and those who waited for it share what came of it.
 type keyCommands struct {
 	one  sync.Mutex // held while one runs
-	mu   sync.Mutex // guards kept
+	mu   sync.Mutex // guards what follows
 	kept map[string]keptKey
+	old  []string // keys that are no longer used: texts may still hold them
 }
 
+// keptKey is what came of a command.
 type keptKey struct {
-	key   string
-	until time.Time
+	key          string
+	err          error
+	began, ended time.Time
+}
+
+// fresh says whether it does for somebody who asked at a time: a key for a while,
+// a failure only for those who waited while the command ran.
+func (k *keptKey) fresh(asked time.Time) bool {
+	if k.err != nil {
+		return asked.Before(k.ended)
+	}
+	return k.key != "" && time.Since(k.ended) < keyKept
 }
 
 // Bounds of a command that prints a key.
@@ -31,16 +44,27 @@ const (
 	keyKept    = 5 * time.Minute
 	maxKey     = 64 << 10
 	maxKeyFail = 200 // bytes of what it says when it fails
+	maxOldKeys = 64
 )
 
 // run gives the first line that a command prints.
 func (k *keyCommands) run(words []string) (string, error) {
+	asked := time.Now()
 	k.one.Lock()
 	defer k.one.Unlock()
 	id := strings.Join(words, "\x00")
-	if kept, ok := k.get(id); ok && time.Now().Before(kept.until) {
-		return kept.key, nil
+	if kept := k.get(id); kept.fresh(asked) {
+		return kept.key, kept.err
 	}
+	got := keptKey{began: time.Now()}
+	got.key, got.err = printed(words)
+	got.ended = time.Now()
+	k.put(id, got)
+	return got.key, got.err
+}
+
+// printed runs a command.
+func printed(words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
@@ -61,33 +85,53 @@ func (k *keyCommands) run(words []string) (string, error) {
 	if key = strings.TrimSpace(key); key == "" {
 		return "", errors.New("it prints nothing")
 	}
-	k.put(id, keptKey{key, time.Now().Add(keyKept)})
 	return key, nil
 }
 
-func (k *keyCommands) get(id string) (keptKey, bool) {
+// forget drops what a command printed, if it ran before a time.
+func (k *keyCommands) forget(words []string, before time.Time) {
+	id := strings.Join(words, "\x00")
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	kept, ok := k.kept[id]
-	return kept, ok
+	if kept, ok := k.kept[id]; ok && kept.began.Before(before) {
+		k.retire(kept.key)
+		delete(k.kept, id)
+	}
 }
 
-func (k *keyCommands) put(id string, kept keptKey) {
+// retire remembers a key that is no longer used.
+func (k *keyCommands) retire(key string) {
+	if key != "" && !slices.Contains(k.old, key) {
+		k.old = append(k.old, key)
+		k.old = k.old[max(0, len(k.old)-maxOldKeys):]
+	}
+}
+
+func (k *keyCommands) get(id string) keptKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.kept[id]
+}
+
+func (k *keyCommands) put(id string, got keptKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.kept == nil {
 		k.kept = map[string]keptKey{}
 	}
-	k.kept[id] = kept
+	k.retire(k.kept[id].key)
+	k.kept[id] = got
 }
 
-// keys are those that are kept.
+// keys are those that were printed.
 func (k *keyCommands) keys() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := make([]string, 0, len(k.kept))
+	out := slices.Clone(k.old)
 	for _, kept := range k.kept {
-		out = append(out, kept.key)
+		if kept.key != "" {
+			out = append(out, kept.key)
+		}
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
+	"time"
 
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/anthropic"
@@ -85,12 +87,12 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 	case modelcatalog.APIOpenAIChat:
 		return openaichat.New(openaichat.Config{
 			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
-			Key: a.key(found), KeyName: keyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIAnthropic:
 		return anthropic.New(anthropic.Config{
 			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL, MaxOutput: s.Model.MaxOutput,
-			Key: a.key(found), KeyName: keyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	}
 	return nil, &modelcatalog.ModelError{
@@ -103,7 +105,7 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 // key reads the provider's key anew for each call, so that one that was
 // exchanged counts at once. Nil: the provider needs none.
 func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error) {
-	if r.Endpoint.KeyEnv == "" && len(r.Endpoint.KeyCommand) == 0 {
+	if a.Models().KeyName(r.Endpoint) == "" {
 		return nil
 	}
 	return func(context.Context) (string, error) {
@@ -115,12 +117,19 @@ func (a *App) key(r modelcatalog.Resolved) func(context.Context) (string, error)
 	}
 }
 
-// keyName says where a key is from, for remedies.
-func keyName(e modelcatalog.Endpoint) string {
-	if e.KeyEnv == "" && len(e.KeyCommand) > 0 {
-		return "the key-command of provider " + e.Provider
+// refreshKey drops what is kept of the key of a model's provider, if it was read
+// before the call that it was refused in began: the next call reads it anew. Of
+// many calls that fail at once the first one does so. It gives false if the
+// provider has no key.
+func (a *App) refreshKey(name string, began time.Time) bool {
+	provider, id, _ := strings.Cut(name, "/")
+	r, err := a.Models().Lookup(modelcatalog.Ref{Provider: provider, Text: id})
+	if err != nil || a.opts.Models[name] != nil || a.Models().KeyName(r.Endpoint) == "" {
+		return false
 	}
-	return e.KeyEnv
+	a.keyCommands.forget(r.Endpoint.KeyCommand, began)
+	a.keys.Forget(provider, began)
+	return true
 }
 
 func headers(a modelcatalog.Access) map[string]string {

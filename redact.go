@@ -2,6 +2,7 @@ package roster
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/internal/secret"
@@ -35,7 +36,7 @@ func (a *App) secrets() []string {
 			add(name)
 		}
 	}
-	for _, key := range a.keyCommands.keys() {
+	for _, key := range slices.Concat(a.keyCommands.keys(), a.keys.Secrets()) {
 		if len(key) >= secret.MinLength {
 			values = append(values, key)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/internal/grants"
+	"github.com/rosterrun/roster/internal/keyfile"
 	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -88,6 +89,7 @@ type App struct {
 	ledger *tool.Ledger
 
 	keyCommands keyCommands
+	keys        *keyfile.Store
 
 	mu       sync.Mutex
 	backend  session.Backend
@@ -182,6 +184,7 @@ func (a *App) place(cfg *config.Config) (err error) {
 		return err
 	}
 	a.grants = grants.New(filepath.Join(a.state, "grants.json"))
+	a.keys = keyfile.New(cfg.Home, a.opts.Getenv)
 	return nil
 }
 

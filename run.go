@@ -52,7 +52,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		cancelled, steered, release := j.Loop(st.Last)
 		defer release()
 		d := engine.Deps{
-			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact,
+			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
 			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.goOnAs,
 		}
 		b, err := a.blueprintFor(ctx, st)

@@ -97,7 +97,7 @@ func (a *App) furnish(s *setup, cfg *config.Config) {
 
 // modelCatalog makes the catalog of models that a configuration comes to.
 func (a *App) modelCatalog(cfg *config.Config) *modelcatalog.Catalog {
-	return cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, APIs: spoken(), Reports: a.reports})
+	return cfg.Catalog(modelcatalog.Options{Getenv: a.opts.Getenv, RunKey: a.keyCommands.run, Kept: a.keys, APIs: spoken(), Reports: a.reports})
 }
 
 // inspect reports what a profile says without effect. place gives a file as the

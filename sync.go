@@ -117,7 +117,7 @@ func (a *App) askModels(ctx context.Context, p modelcatalog.Resolved) (modelcata
 	defer cancel()
 	data, err := wire.NewEndpoint(wire.Config{
 		Model: e.Provider, BaseURL: base, Path: path,
-		Key: a.key(p), KeyName: keyName(e), KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Key: a.key(p), KeyName: a.Models().KeyName(e), KeyHeader: "Authorization", KeyPrefix: "Bearer ",
 		Headers: headers(access), Idle: e.Timeout, Client: a.client,
 	}).Get(ctx)
 	if err != nil {

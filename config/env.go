@@ -29,7 +29,7 @@ func Variable(key string) string {
 
 // others are variables of roster's that are no keys.
 func others() []string {
-	return []string{"ROSTER_HOME", "ROSTER_TRUST", "ROSTER_STATE"}
+	return []string{"ROSTER_HOME", "ROSTER_TRUST", "ROSTER_STATE", "ROSTER_AGE_IDENTITY"}
 }
 
 func (l *loader) environment(getenv func(string) string) {

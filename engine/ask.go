@@ -31,7 +31,7 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		r.live(&session.Reset{Message: id, Attempt: l.Attempt + 1})
 	}
 	r.choose(l)
-	delays := r.retryDelays()
+	delays, renewed := r.retryDelays(), false
 	for failed := 1; ; failed++ {
 		settle, limit := r.reserve()
 		if limit != nil {
@@ -53,8 +53,11 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		switch {
 		case again:
 			r.emit(&session.Retry{Attempt: l.Attempt, Delay: delay, Code: d.Code, Error: d.Error})
+		case !renewed && r.renew(&c):
+			renewed = true
+			r.emit(&session.Retry{Attempt: l.Attempt, Code: d.Code, Error: d.Error})
 		case r.fallBack(c.err, d):
-			delays, failed = r.retryDelays(), 0
+			delays, failed, renewed = r.retryDelays(), 0, false
 		default:
 			r.takeBack(c)
 			return r.fail(session.ReasonError, d)
@@ -70,6 +73,12 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 			return r.interrupted(call{id: id, request: c.request})
 		}
 	}
+}
+
+// renew has the key read anew that a call was refused for.
+func (r *run) renew(c *call) bool {
+	e := model.AsError(c.err)
+	return e != nil && e.Refused() && r.deps.Refresh != nil && r.deps.Refresh(r.link.Name(), c.began)
 }
 
 // takeBack tells readers that what was shown of a broken answer does not count.
@@ -88,6 +97,7 @@ type call struct {
 	stop    string
 	usage   *message.Usage
 	err     error
+	began   time.Time // by this machine's own clock, which no event has
 }
 
 // call asks once. The request is logged before it is sent.
@@ -109,6 +119,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	}
 	defer r.tick()
 	defer r.apart()()
+	c.began = time.Now()
 	for chunk, err := range r.link.Stream(r.work, c.request) {
 		if err != nil {
 			c.err = err

@@ -33,6 +33,9 @@ type Deps struct {
 	// Redact hides secrets in the texts that tools and providers give; nil:
 	// there are none.
 	Redact func(string) string
+	// Refresh has the key of a model's provider read anew for the next call, after
+	// one that began at a time was refused for it. False: there is none, or nil.
+	Refresh func(model string, began time.Time) bool
 	// Grants lists what may be done without being asked for, for a profile, as
 	// it is now; nil: nothing. AnswerTime is how long a person has to answer;
 	// 0: any time.

@@ -109,3 +109,41 @@ func TestFallbackPrices(t *testing.T) {
 		t.Errorf("%+v", e.Usage)
 	}
 }
+
+// TestRefresh: a call that is refused for its key is made once more with a key that
+// is read anew, and no more than that.
+func TestRefresh(t *testing.T) {
+	refused, ok := failing(401, 0), script.Reply{Text: "ok"}
+	const retried = "retry:model.auth"
+	for _, c := range []struct {
+		name    string
+		replies [][]script.Reply
+		keyed   bool
+		want    string
+		reads   int
+	}{
+		{"then it works", [][]script.Reply{{refused, ok}}, true, retried + " usage:a/1 done", 1},
+		{"it stays refused", [][]script.Reply{{refused, refused, ok}}, true, retried + " error", 1},
+		{"there is no key", [][]script.Reply{{refused, ok}}, false, "error", 1},
+		{"403 is not about the key", [][]script.Reply{{failing(403, 0), ok}}, true, "error", 0},
+		{"with a retry before", [][]script.Reply{{failing(500, 0), refused, ok}}, true, "retry:model.server " + retried + " usage:a/1 done", 1},
+		{"another model's key", [][]script.Reply{{refused, failing(429, time.Hour)}, {refused, ok}}, true,
+			retried + " a/1>b/2:model.rate-limit " + retried + " usage:b/2 done", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := chained(t, c.replies...)
+			b.post(&session.Prompt{Parts: text("go")})
+			reads, start := 0, time.Now()
+			got := steps(b.run(engine.Deps{Refresh: func(name string, began time.Time) bool {
+				reads++
+				if began.Before(start) || time.Now().Before(began) {
+					t.Errorf("the call of %s began at %s", name, began)
+				}
+				return c.keyed
+			}}))
+			if got != c.want || reads != c.reads {
+				t.Errorf("got  %s\nwant %s\nthe key was read anew %d times, want %d", got, c.want, reads, c.reads)
+			}
+		})
+	}
+}

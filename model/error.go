@@ -68,6 +68,9 @@ func (e *Error) Retryable() bool {
 	return false
 }
 
+// Refused says that the key did not count (HTTP 401), which may pass with another.
+func (e *Error) Refused() bool { return e.Kind == Auth && e.Status == 401 }
+
 // Outage says whether another provider may do what this one does not at present.
 func (e *Error) Outage() bool {
 	switch e.Kind {

@@ -55,7 +55,7 @@ the key and connects, as a run does.`,
 		Example: "  roster models test builtin/demo",
 		Args:    exactly("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.testModel(cmd, args[0]) },
-	})
+	}, c.modelKeysCommand())
 	return cmd
 }
 
@@ -67,6 +67,7 @@ type modelJSON struct {
 	BaseURL       string                   `json:"base_url"`
 	KeyEnv        string                   `json:"key_env,omitempty"`
 	KeyCommand    bool                     `json:"key_command,omitempty"`
+	Key           string                   `json:"key,omitempty"`     // where it is read from
 	Headers       []string                 `json:"headers,omitempty"` // their names
 	ContextWindow int                      `json:"context_window"`
 	MaxOutput     int                      `json:"max_output"`
@@ -87,9 +88,11 @@ func (c *cli) showModel(ref string) error {
 		return err
 	}
 	if c.json {
-		return c.writeJSON(newModelJSON(r))
+		out := newModelJSON(r)
+		out.Key = app.Models().KeySource(r.Endpoint)
+		return c.writeJSON(out)
 	}
-	c.writeModel(r)
+	c.writeModel(r, app.Models().KeySource(r.Endpoint))
 	return nil
 }
 
@@ -119,7 +122,7 @@ func newModelJSON(r modelcatalog.Resolved) modelJSON {
 
 // writeModel prints what a reference stands for. Headers are named without their
 // values, and a key-command without its words.
-func (c *cli) writeModel(r modelcatalog.Resolved) {
+func (c *cli) writeModel(r modelcatalog.Resolved, key string) {
 	m, e := r.Model, r.Endpoint
 	var headers []string
 	for _, h := range e.Headers {
@@ -142,6 +145,7 @@ func (c *cli) writeModel(r modelcatalog.Resolved) {
 	add("base-url", e.BaseURL)
 	add("key-env", e.KeyEnv)
 	add("key-command", command)
+	rows = append(rows, []string{"key", orDash(key), ""})
 	add("headers", strings.Join(headers, ", "))
 	if e.Timeout > 0 {
 		add("timeout", e.Timeout)

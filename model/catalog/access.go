@@ -50,9 +50,10 @@ type Access struct {
 	Values []Secret
 }
 
-// Access reads the key and the headers' values from the environment. It is the
+// Access reads the key, and the headers' values from the environment. It is the
 // only place that reads a secret, and is called when a run begins. A provider of
-// which keys are withheld is refused. A variable that is not set is a *ModelError that names it and the alternatives.
+// which keys are withheld is refused. A key that is nowhere is a *ModelError that
+// names the variable and the alternatives.
 func (c *Catalog) Access(r Resolved) (Access, error) {
 	a := Access{Endpoint: r.Endpoint}
 	if len(a.Withheld) > 0 {
@@ -75,28 +76,69 @@ func (c *Catalog) Access(r Resolved) (Access, error) {
 	return a, nil
 }
 
-// key reads the provider's key: the variable if it is set, else what the command
-// prints. Empty: the provider needs none.
-func (c *Catalog) key(r Resolved) (string, error) {
-	env, command := r.Endpoint.KeyEnv, r.Endpoint.KeyCommand
-	if env != "" {
-		if key := strings.TrimSpace(c.options.Getenv(env)); key != "" {
-			return key, nil
+// keySource is one of the places where a key may be.
+type keySource int
+
+const (
+	noKey keySource = iota
+	byVariable
+	byCommand
+	byStore
+)
+
+// keyFrom says where the key of a provider is read from: the variable if it is
+// set, else the command, else the store. It reads no further than that.
+func (c *Catalog) keyFrom(provider, env string, command []string) keySource {
+	switch {
+	case env != "" && strings.TrimSpace(c.options.Getenv(env)) != "":
+		return byVariable
+	case len(command) > 0 && c.options.RunKey != nil:
+		return byCommand
+	case c.options.Kept != nil && c.options.Kept.Has(provider):
+		return byStore
+	}
+	return noKey
+}
+
+// KeyName says where the key of a provider is read from, for people; empty: it
+// has none.
+func (c *Catalog) KeyName(e Endpoint) string {
+	switch c.keyFrom(e.Provider, e.KeyEnv, e.KeyCommand) {
+	case byVariable:
+		return e.KeyEnv
+	case byCommand:
+		return "the key-command of provider " + e.Provider
+	case byStore:
+		return c.options.Kept.Path(e.Provider)
+	}
+	return e.KeyEnv
+}
+
+// key reads the provider's key. Empty: the provider needs none. A command or a
+// store that fails is an error: the next place is for another key.
+func (c *Catalog) key(r Resolved) (key string, err error) {
+	e := r.Endpoint
+	fails := func(what, hint string, err error) error {
+		return &ModelError{Kind: ErrMissingKey, Ref: r.Model.String(), At: e.At, Message: fmt.Sprintf("%s: %v", what, err), Hint: hint}
+	}
+	switch c.keyFrom(e.Provider, e.KeyEnv, e.KeyCommand) {
+	case byVariable:
+		return strings.TrimSpace(c.options.Getenv(e.KeyEnv)), nil
+	case byCommand:
+		if key, err = c.options.RunKey(e.KeyCommand); err != nil {
+			err = fails("the key-command of provider "+e.Provider+" gives no key", "run it by hand", err)
 		}
-	}
-	if len(command) == 0 || c.options.RunKey == nil {
-		if env == "" {
-			return "", nil
+		return key, err
+	case byStore:
+		if key, err = c.options.Kept.Key(e.Provider, e.BaseURL); err != nil {
+			err = fails("the kept key of provider "+e.Provider+" is not to be had", "", err)
 		}
-		return "", c.missingKey(r, env)
+		return key, err
 	}
-	key, err := c.options.RunKey(command)
-	if err != nil {
-		return "", &ModelError{Kind: ErrMissingKey, Ref: r.Model.String(), At: r.Endpoint.At,
-			Message: fmt.Sprintf("the key-command of provider %s gives no key: %v", r.Endpoint.Provider, err),
-			Hint:    "run it by hand"}
+	if e.KeyEnv == "" {
+		return "", nil
 	}
-	return key, nil
+	return "", c.missingKey(r, e.KeyEnv)
 }
 
 // expand fills in ${NAME}; missing is the first variable that is not set.
@@ -122,7 +164,7 @@ func (c *Catalog) missingKey(r Resolved, env string) *ModelError {
 	return &ModelError{
 		Kind: ErrMissingKey, Ref: r.Model.String(), At: r.Endpoint.At,
 		Message: fmt.Sprintf("model %s needs the environment variable %s, which is not set", r.Model, env),
-		Hint:    fmt.Sprintf("set %s, or %s", env, c.alternatives(r.Endpoint.Provider)),
+		Hint:    fmt.Sprintf("set %s, or store the key with roster models keys set %s, or %s", env, r.Endpoint.Provider, c.alternatives(r.Endpoint.Provider)),
 	}
 }
 
@@ -135,7 +177,7 @@ func (c *Catalog) alternatives(not string) string {
 		switch {
 		case name == not || p.KeyEnv.V == "":
 		case c.options.APIs != nil && !slices.Contains(c.options.APIs, p.API.V):
-		case c.options.Getenv(p.KeyEnv.V) != "":
+		case c.keyFrom(name, p.KeyEnv.V, p.KeyCommand.V) != noKey:
 			ready = append(ready, name)
 		default:
 			keys = append(keys, fmt.Sprintf("%s (%s)", p.KeyEnv.V, name))
@@ -143,7 +185,7 @@ func (c *Catalog) alternatives(not string) string {
 	}
 	var ways []string
 	if len(ready) > 0 {
-		ways = append(ways, "use a model of "+strings.Join(ready, " or ")+", whose key is set")
+		ways = append(ways, "use a model of "+strings.Join(ready, " or ")+", whose key is there")
 	}
 	if len(keys) > 0 {
 		other := "set "
@@ -169,21 +211,28 @@ type DefaultOptions struct {
 }
 
 // Default picks a model when none is named: of a provider whose key is in the
-// environment, in the order of the snapshot; then of a local Ollama, if
-// OLLAMA_HOST is set or the probe finds one. From says what it was chosen by,
-// such as "$ANTHROPIC_API_KEY". The error is a *ModelError of ErrMissing.
+// environment, in the order of the snapshot; then of one whose key is kept; then
+// of a local Ollama, if OLLAMA_HOST is set or the probe finds one. From says what
+// it was chosen by, such as "$ANTHROPIC_API_KEY". The error is a *ModelError of
+// ErrMissing.
 func (c *Catalog) Default(o DefaultOptions) (r Resolved, from string, err error) {
 	t := c.table()
-	for _, name := range t.names {
-		p := t.providers[name]
-		if p.defaultModel == "" || p.KeyEnv.V == "" || c.options.Getenv(p.KeyEnv.V) == "" {
-			continue
+	for _, by := range []keySource{byVariable, byStore} {
+		for _, name := range t.names {
+			p := t.providers[name]
+			if p.defaultModel == "" || p.KeyEnv.V == "" || c.keyFrom(name, p.KeyEnv.V, p.KeyCommand.V) != by {
+				continue
+			}
+			if o.APIs != nil && !slices.Contains(o.APIs, p.API.V) {
+				continue
+			}
+			from = "$" + p.KeyEnv.V
+			if by == byStore {
+				from = c.options.Kept.Path(name)
+			}
+			r, err := c.Lookup(Ref{Provider: name, Text: p.defaultModel, Default: true})
+			return r, from, err
 		}
-		if o.APIs != nil && !slices.Contains(o.APIs, p.API.V) {
-			continue
-		}
-		r, err := c.Lookup(Ref{Provider: name, Text: p.defaultModel, Default: true})
-		return r, "$" + p.KeyEnv.V, err
 	}
 	if id, from := c.localModel(t, o); id != "" {
 		r, err := c.Lookup(Ref{Provider: ollama, Text: id, Default: true})

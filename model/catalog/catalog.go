@@ -103,9 +103,19 @@ type Options struct {
 	// RunKey runs the command that prints a key, and gives the key; nil: no
 	// command is run, and a key that only one could give is missing.
 	RunKey func(words []string) (string, error)
+	// Kept is where keys are kept by the names of their providers; nil: nowhere.
+	Kept KeyStore
 	// APIs are the wire protocols that can be spoken; nil: all. Errors do not
 	// suggest the key of a provider that cannot be.
 	APIs []string
+}
+
+// KeyStore keeps keys. Has opens nothing. Key gives the key of a provider if it is
+// for the server at that address, and Path says where it is.
+type KeyStore interface {
+	Has(provider string) bool
+	Key(provider, address string) (string, error)
+	Path(provider string) string
 }
 
 // Catalog is immutable and safe for concurrent use. The snapshot is read on
@@ -247,7 +257,7 @@ type Info struct {
 	CacheRead     float64 `json:"cache_read_price"`
 	CacheWrite    float64 `json:"cache_write_price"`
 	// Configured says that the provider needs no key, that its key is in the
-	// environment, or that a command gives it.
+	// environment, that a command gives it, or that it is kept.
 	Configured bool `json:"configured"`
 	// Source is where the model is declared.
 	Source source.Origin `json:"source"`
@@ -265,7 +275,7 @@ func (c *Catalog) List() []Info {
 	var all []Info
 	for _, name := range t.names {
 		p := t.providers[name]
-		configured := p.KeyEnv.V == "" || c.options.Getenv(p.KeyEnv.V) != "" || p.KeyCommand.Set
+		configured := p.KeyEnv.V == "" || c.keyFrom(name, p.KeyEnv.V, p.KeyCommand.V) != noKey
 		for _, id := range p.ids {
 			m := p.models[id]
 			all = append(all, Info{

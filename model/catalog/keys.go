@@ -45,18 +45,29 @@ func (c *Catalog) Keys() []KeyState {
 	for _, name := range t.names {
 		p := t.providers[name]
 		k := KeyState{Provider: name, API: p.API.V, BaseURL: p.BaseURL.V, KeyEnv: p.KeyEnv.V}
-		switch {
-		case k.KeyEnv != "" && c.options.Getenv(k.KeyEnv) != "":
-			k.Source = "key in $" + k.KeyEnv
-		case p.KeyCommand.Set:
-			k.Source = "key by key-command"
-		case k.KeyEnv == "":
-			k.Source = "no key is needed"
-		}
+		k.Source = c.KeySource(p.endpoint(""))
 		if len(p.Withheld) > 0 {
 			k.Withheld = p.Withheld[0].Why
 		}
 		all = append(all, k)
 	}
 	return all
+}
+
+// KeySource says where the key of a provider would be read from, in words; empty:
+// it is missing.
+func (c *Catalog) KeySource(e Endpoint) string {
+	switch c.keyFrom(e.Provider, e.KeyEnv, e.KeyCommand) {
+	case byVariable:
+		return "key in $" + e.KeyEnv
+	case byCommand:
+		return "key by key-command"
+	case byStore:
+		return "key in " + c.options.Kept.Path(e.Provider)
+	case noKey:
+	}
+	if e.KeyEnv == "" {
+		return "no key is needed"
+	}
+	return ""
 }
