@@ -21,14 +21,16 @@ var imports = map[string]string{
 
 	"permission":       "permission/shell source",
 	"permission/shell": "",
-	"spec":             "permission source",
+	"hook":             "permission source",
+	"hook/external":    "hook sandbox",
+	"spec":             "hook permission source",
 
 	"profile":         "permission source",
 	"profile/schema":  "",
-	"profile/dialect": "permission profile profile/schema source",
+	"profile/dialect": "hook permission profile profile/schema source",
 	"catalog":         "internal/gitlog profile profile/dialect source",
 
-	"trust": "internal/keep permission profile source",
+	"trust": "hook internal/keep permission profile source",
 
 	"model":                  "message",
 	"model/catalog":          "profile source spec",
@@ -39,9 +41,9 @@ var imports = map[string]string{
 	"model/anthropic":        "internal/wire message model",
 	"model/openaichat":       "internal/wire message model",
 
-	"config":  "model/catalog permission profile profile/dialect prompt source trust",
+	"config":  "hook model/catalog permission profile profile/dialect prompt source trust",
 	"prompt":  "profile source",
-	"resolve": "config model/catalog permission profile profile/dialect prompt source spec trust",
+	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec trust",
 
 	"session":              "message",
 	"session/storetest":    "message session",
@@ -54,10 +56,10 @@ var imports = map[string]string{
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 
-	"engine":   "internal/clock message model permission session spec tool",
+	"engine":   "hook internal/clock message model permission session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
+	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
 		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
@@ -127,7 +129,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster host internal/wire internal/wire/wiretest model/anthropic model/openaichat tool",
+	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/openaichat tool",
 	"net":      "host internal/wire internal/wire/wiretest",
 	"os/exec":  "sandbox internal/wire/wiretest",
 }

@@ -54,6 +54,9 @@ type Options struct {
 	Models map[string]model.Model
 	// PromptStrategies are written in code, by the name that profiles use.
 	PromptStrategies map[string]PromptStrategy
+	// Hooks are asked in every run, after those of files. What one denies does
+	// not happen.
+	Hooks []Hook
 	// Backend is used instead of the configured store; it stays open on Close.
 	Backend session.Backend
 	// Claim takes up all shared sessions of the workspace that are runnable or

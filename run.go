@@ -11,6 +11,7 @@ import (
 
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 )
@@ -117,6 +118,7 @@ func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session
 	if err != nil {
 		return nil, err
 	}
+	now.Hooks = resolve.HooksNow(now, from.config)
 	b, err := a.blueprint(ctx, from, now, start.Headless)
 	if err != nil {
 		return nil, err
@@ -165,6 +167,9 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	}
 	b, err := engine.Compile(s, m, tools, headless, a.fallbacks(ctx, s)...)
 	if err != nil {
+		return nil, err
+	}
+	if b.Hooks, err = a.hooks(s); err != nil {
 		return nil, err
 	}
 	from.blueprints.put(key, b)

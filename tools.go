@@ -12,23 +12,30 @@ import (
 // tools makes the built-in tools of a spec: in its workspace and with its
 // settings.
 func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
-	helper := a.opts.Exec
-	if len(helper) == 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find this program to start commands with: %w", err)
-		}
-		helper = []string{self, "__exec"}
-	}
 	env := a.env(s)
-	env.Exec = helper
-	a.mu.Lock()
-	if a.local != nil {
-		env.Hold = a.local.Hold()
+	var err error
+	if env.Exec, env.Hold, err = a.helper(); err != nil {
+		return nil, err
 	}
-	a.mu.Unlock()
 	list, err := tool.Builtins(env)
 	return append(list, a.delegating(s), a.switching(s)), err
+}
+
+// helper is how commands are started, and what they keep open.
+func (a *App) helper() (start []string, hold *os.File, err error) {
+	if start = a.opts.Exec; len(start) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, nil, fmt.Errorf("find this program to start commands with: %w", err)
+		}
+		start = []string{self, "__exec"}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.local != nil {
+		hold = a.local.Hold()
+	}
+	return start, hold, nil
 }
 
 // env is what the tools of a spec work in. Commands need more.

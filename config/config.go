@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
@@ -51,6 +52,9 @@ type Config struct {
 	Providers []catalog.Provider
 	Aliases   []catalog.Alias
 	Policy    Policy
+	// Hooks are the host's: the workspace's, then the user's. They are asked in
+	// every run. Those that have no effect are left out.
+	Hooks []hook.Entry
 	// Prompts are those that have a name. The workspace's win over the user's.
 	Prompts prompt.Library
 	// Profiles are further folders of profiles, absolute.
@@ -78,6 +82,8 @@ type Layer struct {
 	Keys *profile.Profile
 	// Workspace says that a file of the workspace has them.
 	Workspace bool
+	// Hooks are those among them that act.
+	Hooks []hook.Entry
 }
 
 // Policy caps what any profile may do, whatever it says.
@@ -171,8 +177,10 @@ type loader struct {
 	user map[string]bool
 	// builtin holds the built-in providers, once they were asked for.
 	builtin *catalog.Catalog
-	// workspacePolicy are rules of the workspace, which go before the user's.
+	// workspacePolicy are rules of the workspace, which go before the user's, and
+	// workspaceHooks its hooks.
 	workspacePolicy []permission.Rule
+	workspaceHooks  []hook.Entry
 }
 
 // origin says where the keys of one file are from. file is how the file is
@@ -195,9 +203,11 @@ func (l *loader) defaults() {
 	l.user = map[string]bool{}
 }
 
-// order puts the policy's rules in the order in which they are judged.
+// order puts the policy's rules and the hooks in the order in which they are
+// judged and asked.
 func (l *loader) order() {
 	l.cfg.Policy.Permission = append(l.workspacePolicy, l.cfg.Policy.Permission...)
+	l.cfg.Hooks = append(l.workspaceHooks, l.cfg.Hooks...)
 }
 
 // maxFile bounds a configuration file, in bytes.

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
@@ -22,12 +23,12 @@ import (
 func inactive() []string {
 	return []string{
 		"sandbox", "rig", "search", "mcp-servers",
-		"openapi", "hooks", "skills", "telemetry", "retention", "context",
+		"openapi", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "prompts", "prompt-strategies"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies"}
 }
 
 func (s section) root(it item) {
@@ -56,6 +57,8 @@ func (s section) root(it item) {
 			s.dispatch(it)
 		case "approvals":
 			s.each(it, s.approvals)
+		case "hooks":
+			s.hooks(it)
 		case "catalog":
 			s.each(it, s.catalog)
 		case "prompts":
@@ -115,13 +118,10 @@ func (s section) profileKeys(it item) {
 		return
 	}
 	keys, ds := dialect.Keys(s.file, root)
-	for _, d := range ds {
-		if d.Code == profile.CodeUnknownKey {
-			d.Severity, d.Name = profile.SeverityError, string(profile.SchemaValidation)
-		}
-		d.Key = join(it.path, d.Key)
-		s.ds = append(s.ds, d)
+	for i := range ds {
+		ds[i].Key = join(it.path, ds[i].Key)
 	}
+	s.strictly(ds)
 	if s.workspace {
 		s.cfg.Executing = append(s.cfg.Executing, trust.OfProfile(keys)...)
 		var inert []*trust.Error
@@ -134,7 +134,42 @@ func (s section) profileKeys(it item) {
 	if s.layer == source.User {
 		name = source.User
 	}
-	s.cfg.Defaults = append(s.cfg.Defaults, Layer{name, keys, s.workspace})
+	layer := Layer{Name: name, Keys: keys, Workspace: s.workspace}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if k := deref(root.Content[i]); k.Value == "hooks" {
+			layer.Hooks = s.acting(root.Content[i+1])
+		}
+	}
+	s.cfg.Defaults = append(s.cfg.Defaults, layer)
+}
+
+// hooks reads the host's hooks. They have the form that they have in a profile.
+func (s section) hooks(it item) {
+	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: it.key, Line: it.at.Line, Column: it.at.Column}
+	_, ds := dialect.Keys(s.file, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, it.node}})
+	s.strictly(ds)
+	if !s.mayAll(it) && profile.Refused(ds) {
+		return
+	}
+	if list := s.acting(it.node); s.workspace {
+		s.workspaceHooks = append(s.workspaceHooks, list...)
+	} else {
+		s.cfg.Hooks = append(s.cfg.Hooks, list...)
+	}
+}
+
+// acting gives the hooks of a value that have an effect. What is wrong with them
+// is reported with the other keys.
+func (s section) acting(value *yaml.Node) []hook.Entry {
+	view := trust.Everything()
+	if s.workspace {
+		view = s.trust
+	}
+	list, err := view.Hooks("", "hooks", deref(value), s.at)
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 func (s section) alias(it item) {
@@ -286,15 +321,22 @@ func (s section) policy(it item) {
 		// Both have the form that they have in a profile.
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: it.key, Line: it.at.Line, Column: it.at.Column}
 		p, ds := dialect.Keys(s.file, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, it.node}})
-		for _, d := range ds {
-			if d.Code == profile.CodeUnknownKey {
-				d.Severity, d.Name = profile.SeverityError, string(profile.SchemaValidation)
-			}
-			d.Key = join("policy", d.Key)
-			s.ds = append(s.ds, d)
+		for i := range ds {
+			ds[i].Key = join("policy", ds[i].Key)
 		}
+		s.strictly(ds)
 		s.cap(p)
 	})
+}
+
+// strictly reports what is wrong with profile keys: an unknown one is an error.
+func (s section) strictly(ds []profile.Diagnostic) {
+	for _, d := range ds {
+		if d.Code == profile.CodeUnknownKey {
+			d.Severity, d.Name = profile.SeverityError, string(profile.SchemaValidation)
+		}
+		s.ds = append(s.ds, d)
+	}
 }
 
 func (s section) cap(p *profile.Profile) {

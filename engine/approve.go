@@ -119,6 +119,11 @@ func (r *run) question(c *session.CallState, plan tool.Plan, d permission.Decisi
 	for _, n := range r.permit.Asks(needs...) {
 		q.Needs = append(q.Needs, subject(n))
 	}
+	if q.Needs == nil { // only a hook asks
+		for _, n := range needs {
+			q.Needs = append(q.Needs, subject(n))
+		}
+	}
 	for _, p := range d.Parts {
 		q.Parts = append(q.Parts, session.AskedPart{Subject: subject(p.Query), Effect: p.Effect.String(), Rule: ruleOf(p.Rule)})
 	}

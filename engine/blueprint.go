@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/spec"
@@ -21,6 +22,9 @@ type Blueprint struct {
 	Model  model.Model
 	Permit *permission.Engine
 	Prefix *model.Prefix
+	// Hooks are asked on the way; nil: there are none. It is set before the
+	// first run.
+	Hooks *hook.Set
 
 	models       []link // Model and its fallbacks
 	withheld     map[string]string
@@ -104,7 +108,7 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, models: b.models, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

@@ -68,7 +68,7 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 		}
 		jobs = append(jobs, j)
 		rec := r.recovery(c)
-		durable = durable && (rec == tool.Resume || rec == tool.Repeat && c.Before == nil)
+		durable = durable && (rec == tool.Resume || rec == tool.Repeat && c.Before == nil) && !r.hooked(c.ID)
 	}
 	if !durable {
 		if err := r.commit(); err != nil {
@@ -88,9 +88,12 @@ func (r *run) runCalls(l *session.Loop) (ended bool, err error) {
 		}
 		ids[i] = c.ID
 	}
+	if err := r.afterTools(l); err != nil {
+		return false, err
+	}
 	if err := r.results(l, ids); err != nil {
 		if gone := (*unswitched)(nil); errors.As(err, &gone) {
-			r.closeCalls(l)
+			r.closeCalls(l, textCancelled)
 			return r.fail(session.ReasonError, r.describe(gone))
 		}
 		return false, err
@@ -133,6 +136,9 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	if err := t.input.Validate(c.Input); err != nil {
 		return r.refuse(c, err.Error())
 	}
+	if !r.beforeTool(&c, t) {
+		return job{}, false
+	}
 	tc := r.toolCall(c)
 	work := r.delegates(t.Tool, c)
 	if work != nil {
@@ -151,6 +157,7 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 		return r.refuse(c, err.Error())
 	}
 	d := r.permit.Decide(plan.Needs()...)
+	d = r.onPermission(c, d)
 	if c.Before != nil && d.Effect == permission.Ask {
 		d.Effect = permission.Allow // it was permitted when it began; only a denial takes that back
 	}

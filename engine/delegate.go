@@ -136,22 +136,24 @@ func (d *delegation) runChild(b *Blueprint, t tool.Task, s *session.Session) (er
 		}
 	}()
 	r.tick()
+	ended := false
 	if s != nil {
 		r.continues(s.Loop)
 		err = r.resume(s.Loop)
 	} else {
-		err = r.beginTask(d.call, t)
+		ended, err = r.beginTask(d.call, t)
 	}
-	if err != nil {
+	if err != nil || ended {
 		return err
 	}
 	return r.steps()
 }
 
-// beginTask begins the session of a child, and its one loop.
-func (r *run) beginTask(call string, t tool.Task) error {
+// beginTask begins the session of a child, and its one loop, unless a hook
+// refuses the task.
+func (r *run) beginTask(call string, t tool.Task) (ended bool, err error) {
 	if err := r.storeBlobs(); err != nil {
-		return err
+		return false, err
 	}
 	parts := []message.Part{message.Text{Text: t.Prompt}}
 	title := session.Title([]message.Part{message.Text{Text: t.Description}})
@@ -159,6 +161,10 @@ func (r *run) beginTask(call string, t tool.Task) error {
 		title = session.Title(parts)
 	}
 	r.loop, r.agent = r.clock.ID(), clock.AgentID()
+	said, err := r.screen(parts, true)
+	if err != nil {
+		return false, err
+	}
 	r.emit(&session.Start{Profile: r.Spec.Name, Title: title, Parent: r.above.id, Call: call})
 	r.s = r.st.Session(r.id)
 	above := r.above.s.Loop.Start
@@ -166,8 +172,9 @@ func (r *run) beginTask(call string, t tool.Task) error {
 		Number: 1, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
 		Spec: r.specDigest, Prefix: r.prefixDigest, Headless: above.Headless, OnDeny: above.OnDeny,
 	}, r.specDigest, r.prefixDigest)
-	r.emit(&session.Message{ID: r.clock.ID(), Role: message.User, Parts: parts})
-	return nil
+	r.note(said.notes...)
+	r.emit(&session.Message{ID: r.clock.ID(), Role: message.User, Parts: said.or(parts)})
+	return r.refused(said)
 }
 
 // outcome is what the model that gave the work is told.
@@ -206,7 +213,7 @@ func (r *run) abandon(s *session.Session) {
 	}
 	x := &run{Blueprint: &Blueprint{}, tree: r.tree, above: r, s: s, id: s.ID, depth: s.Depth, now: r.now}
 	x.continues(s.Loop)
-	x.closeCalls(s.Loop)
+	x.closeCalls(s.Loop, textCancelled)
 	l := s.Loop
 	x.emit(&session.LoopEnd{Reason: session.ReasonCancelled, Text: l.Text, Usage: l.Usage, Denied: l.Denied})
 }

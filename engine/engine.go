@@ -135,6 +135,7 @@ type run struct {
 	turn               int
 	now                time.Time
 	working            int // children
+	heard, seen        int // turns whose answer, and whose end, hooks were told of
 	held               reserved
 	size               size
 	timer              *time.Timer // of the time limit
@@ -142,7 +143,7 @@ type run struct {
 }
 
 func (r *run) drive() error {
-	if err := r.begin(); err != nil {
+	if ended, err := r.begin(); err != nil || ended {
 		return err
 	}
 	return r.steps()
@@ -202,23 +203,28 @@ func (r *run) handOver(why error) {
 	_, _ = r.log.commit(ctx, r.learn, func() bool { return true }) // the run's own error is the one to report
 }
 
-// begin starts a new loop or takes the open one up.
-func (r *run) begin() error {
+// begin starts a new loop, unless a hook refuses its prompt, or takes the open
+// one up.
+func (r *run) begin() (ended bool, err error) {
 	r.tick()
 	root := r.s
 	if l := root.Loop; l != nil {
 		r.inherit()
 		r.continues(l)
-		return r.resume(l)
+		return false, r.resume(l)
 	}
 	post := NextPost(root)
 	if post == nil {
-		return ErrIdle
+		return false, ErrIdle
 	}
 	if err := r.storeBlobs(); err != nil {
-		return err
+		return false, err
 	}
 	r.loop, r.agent, r.chain = r.clock.ID(), clock.AgentID(), post.Chain
+	said, err := r.screen(post.Parts, true)
+	if err != nil {
+		return false, err
+	}
 	start := &session.LoopStart{
 		Number: root.Loops + 1, Parent: root.LastLoop, Why: "prompt",
 		Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
@@ -233,8 +239,8 @@ func (r *run) begin() error {
 		r.emit(&session.Start{Profile: r.Spec.Name, Title: session.Title(post.Parts)})
 	}
 	r.emitRefs(start, r.specDigest, r.prefixDigest)
-	r.deliver(post)
-	return nil
+	r.delivered(post, said)
+	return r.refused(said)
 }
 
 // continues makes this the run of an open loop.

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
@@ -94,6 +95,7 @@ type bench struct {
 	asks  bool // somebody is there to answer
 
 	fallbacks []model.Model
+	hooks     []hook.Hook
 }
 
 func newBench(t testing.TB, m model.Model, tools ...tool.Tool) *bench {
@@ -139,6 +141,9 @@ func (b *bench) blueprint() *engine.Blueprint {
 	b.t.Helper()
 	bp, err := engine.Compile(b.spec, b.model, b.tools, !b.asks, b.fallbacks...)
 	if err != nil {
+		b.t.Fatal(err)
+	}
+	if bp.Hooks, err = hook.NewSet(b.hooks...); err != nil {
 		b.t.Fatal(err)
 	}
 	return bp

@@ -27,7 +27,7 @@ func (r *run) refuseAll(profile string, cause *session.Error) error {
 	root := r.s
 	if l := root.Loop; l != nil {
 		r.continues(l)
-		r.closeCalls(l)
+		r.closeCalls(l, textCancelled)
 	} else {
 		post := NextPost(root)
 		if post == nil {
@@ -38,14 +38,17 @@ func (r *run) refuseAll(profile string, cause *session.Error) error {
 			r.emit(&session.Start{Profile: profile, Title: session.Title(post.Parts)})
 		}
 		r.emit(&session.LoopStart{Number: root.Loops + 1, Parent: root.LastLoop, Why: "prompt", Profile: profile})
-		r.deliver(post)
+		if err := r.deliver(post); err != nil {
+			return err
+		}
 	}
 	_, err := r.fail(session.ReasonError, cause)
 	return err
 }
 
-// closeCalls gives every open call its end.
-func (r *run) closeCalls(l *session.Loop) {
+// closeCalls gives every open call its end. why is said of those that have not
+// begun.
+func (r *run) closeCalls(l *session.Loop, why string) {
 	if len(l.Calls) == 0 {
 		return
 	}
@@ -60,7 +63,7 @@ func (r *run) closeCalls(l *session.Loop) {
 			r.after(c, session.NotKnown, textUnknown)
 		default:
 			r.emit(&session.ToolBefore{Call: c.ID, Tool: c.Name, Input: c.Input})
-			r.after(c, session.Skipped, textCancelled)
+			r.after(c, session.Skipped, why)
 		}
 	}
 	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})

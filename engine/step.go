@@ -67,15 +67,19 @@ func (r *run) step() (ended bool, err error) {
 	l := root.Loop
 	switch {
 	case l.Resumed >= maxResumes:
-		r.closeCalls(l)
+		r.closeCalls(l, textCancelled)
 		return r.fail(session.ReasonPoisoned, &session.Error{
 			Code:  "Poisoned",
 			Error: "the loop was taken up three times without any progress; the work it begins with seems to end its worker",
 		})
+	case r.hasAnswer(l):
+		return r.onAnswer(l)
 	case len(l.Calls) > 0:
 		return r.runCalls(l)
 	case r.st.Root.Cancel || r.left.Load():
 		return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
+	case r.hasTurn(l):
+		return r.afterTurn(l)
 	case answered(root):
 		return r.afterAnswer(root)
 	}
@@ -83,7 +87,12 @@ func (r *run) step() (ended bool, err error) {
 		if limit := r.limit(l); limit != nil {
 			return r.endLimit(limit)
 		}
-		r.deliverAll(root, "steer")
+		if _, err := r.deliverAll(root, "steer"); err != nil {
+			return false, err
+		}
+		if ended, err := r.beforeTurn(l); ended || err != nil {
+			return ended, err
+		}
 	}
 	return r.ask(l)
 }
@@ -98,12 +107,13 @@ func answered(s *session.Session) bool {
 // turn is left for it becomes the next prompt.
 func (r *run) afterAnswer(root *session.Session) (ended bool, err error) {
 	full := r.limit(root.Loop) != nil
-	if !full && r.deliverAll(root, "steer") {
-		return false, nil
+	if !full {
+		if found, err := r.deliverAll(root, "steer"); found || err != nil {
+			return false, err
+		}
 	}
 	if list := root.Letters("followup"); !full && len(list) > 0 {
-		r.deliver(&list[0])
-		return false, nil
+		return false, r.deliver(&list[0])
 	}
 	return r.endIf(&session.LoopEnd{Reason: session.ReasonDone}, func() bool {
 		return !root.Cancel && (full || len(root.Letters("steer"))+len(root.Letters("followup")) == 0)
@@ -111,18 +121,30 @@ func (r *run) afterAnswer(root *session.Session) (ended bool, err error) {
 }
 
 // deliver makes a message of a post.
-func (r *run) deliver(post *session.Letter) {
+func (r *run) deliver(post *session.Letter) error {
+	said, err := r.screen(post.Parts, false)
+	if err == nil {
+		r.delivered(post, said)
+	}
+	return err
+}
+
+// delivered does so for one that hooks have seen.
+func (r *run) delivered(post *session.Letter, said screened) {
+	r.note(said.notes...)
 	r.emit(&session.Message{
-		ID: r.clock.ID(), Parent: r.head(), Role: message.User, Source: post.Type, Post: post.Seq,
+		ID: r.clock.ID(), Parent: r.head(), Role: message.User, Source: post.Type, Post: post.Seq, Parts: said.parts,
 	})
 }
 
-func (r *run) deliverAll(root *session.Session, typ string) bool {
+func (r *run) deliverAll(root *session.Session, typ string) (found bool, err error) {
 	list := root.Letters(typ)
 	for i := range list {
-		r.deliver(&list[i])
+		if err := r.deliver(&list[i]); err != nil {
+			return false, err
+		}
 	}
-	return len(list) > 0
+	return len(list) > 0, nil
 }
 
 // head is the id of the last message of the branch.
@@ -189,7 +211,11 @@ func (r *run) end(e *session.LoopEnd) (bool, error) {
 func (r *run) endIf(e *session.LoopEnd, stands func() bool) (bool, error) {
 	l := r.s.Loop
 	e.Text, e.Usage, e.Denied = l.Text, l.Usage, l.Denied
-	return r.lastIf(e, stands)
+	done, err := r.lastIf(e, stands)
+	if done && err == nil {
+		err = r.afterLoop(e)
+	}
+	return done, err
 }
 
 // lastIf writes the last event of this run, if it still stands when it is known

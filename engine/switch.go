@@ -116,7 +116,7 @@ func (r *run) results(l *session.Loop, ids []string) error {
 		if !r.switched(c) {
 			continue
 		}
-		name, reason := r.tools[c.Name].Tool.(tool.Switching).Target(c.Input)
+		name, reason := r.tools[c.Name].Tool.(tool.Switching).Target(c.Before.Input)
 		if name == r.Spec.Name { // taken up after the event
 			break
 		}

@@ -125,6 +125,9 @@ func (e *Engine) Mode() Mode {
 	return e.mode
 }
 
+// Attended says whether somebody answers what is asked for.
+func (e *Engine) Attended() bool { return e != nil && !e.headless && e.mode != ModeDontAsk }
+
 // Decide judges all queries together: the strictest part wins, and no query
 // denies. The subject of a query for bash is the command line as written.
 // Parts is set for several queries and for bash.

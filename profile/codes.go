@@ -92,6 +92,8 @@ const (
 
 	CodeBypass   = "P191"
 	CodeLaunches = "P192"
+
+	CodeHook = "P213"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -174,6 +176,7 @@ var codes = [...]Code{
 	{CodeExecuting, ExecutingKey, SeverityWarning, "A key would start, reach or read something, in a workspace that nobody has trusted, or other than it was then. It has no effect."},
 	{CodeBypass, "", SeverityWarning, "The permission mode bypass has no effect without --dangerously-allow-all: what would be asked for is asked for."},
 	{CodeLaunches, "", SeverityNote, "A permission rule allows a program that runs what it is given, such as an interpreter, with any words, or every command line: that is more than it names."},
+	{CodeHook, SchemaValidation, SeverityError, "A hook cannot be understood: it has neither or both of command and url, a key or an event that there is not, or a value that does not fit."},
 }
 
 // Codes lists every code in order.

@@ -97,6 +97,7 @@ func values() []value {
 		{"subagents.tools", subagentTools},
 		{"subagents.prompt", func(s *spec.Spec) any { return s.Subagents.Prompt }},
 		{"subagents.inherit-denies", func(s *spec.Spec) any { return s.Subagents.InheritDenies }},
+		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
 	}
@@ -233,6 +234,12 @@ func (e Explanation) WriteText(w io.Writer) error {
 			}
 			continue
 		}
+		if hooks, ok := f.Value.([]Hook); ok && len(hooks) > 0 {
+			for _, h := range hooks {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", key, cell(h.String()), h.Place, h.Layer)
+			}
+			continue
+		}
 		over := ""
 		if n := len(f.Overrides); n > 0 {
 			over = "  (over " + f.Overrides[n-1].named() + ")"
@@ -273,7 +280,7 @@ func (e Explanation) keys() []string {
 
 func show(v any) string {
 	switch v := v.(type) {
-	case nil, []Rule, map[string]json.RawMessage:
+	case nil, []Rule, []Hook, map[string]json.RawMessage:
 		return "none" // the last two only when empty: their items have lines of their own
 	case json.RawMessage:
 		return string(v)

@@ -25,7 +25,7 @@ var fieldKeys = map[string]string{
 	"ToolExecution.Strategy": "tool-execution", "ToolExecution.Size": "tool-execution",
 	"Cache": "cache", "Workspace": "workspace", "Fallbacks": "fallbacks",
 	"Subagents.MaxDepth": "subagents.max-depth", "Subagents.MaxParallel": "subagents.max-parallel", "Subagents.Tools": "subagents.tools",
-	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model",
+	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model", "Hooks": "hooks",
 }
 
 // TestNoFieldWithoutOrigin walks the fields of a spec: each has a native key,

@@ -83,11 +83,13 @@ type resolver struct {
 	in     Input
 	layers []config.Layer // the weakest first
 	own    int            // the first layer of the profile and its parents
-	won    map[string]int // which layer a key is from
-	out    *spec.Spec
-	ds     []profile.Diagnostic
-	err    error
-	root   *os.Root
+	// written are the layers from own on with what has no effect.
+	written []*profile.Profile
+	won     map[string]int // which layer a key is from
+	out     *spec.Spec
+	ds      []profile.Diagnostic
+	err     error
+	root    *os.Root
 	// noSampling says that the model refuses temperature and top-p.
 	noSampling bool
 	variant    *catalog.Variant // of the model; nil: none
@@ -111,7 +113,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running}
+	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running, r.hooks}
 	if in.RulesOnly {
 		steps = []func(){r.identity, r.workspace, r.tools, r.rules, r.subagents}
 	}
@@ -137,6 +139,7 @@ func (r *resolver) stack() error {
 			r.ds = append(r.ds, e.Diagnostic())
 		}
 		r.layers = append(r.layers, config.Layer{Name: name, Keys: keys})
+		r.written = append(r.written, p)
 	}
 	for _, set := range []struct {
 		layer source.Layer
@@ -153,6 +156,7 @@ func (r *resolver) stack() error {
 			r.narrow(keys)
 		}
 		r.layers = append(r.layers, config.Layer{Name: set.layer, Keys: keys})
+		r.written = append(r.written, keys)
 	}
 	return nil
 }

@@ -102,13 +102,8 @@ func (h *helper) start(args []string) error {
 	if err != nil {
 		return err
 	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
 	p, err := os.StartProcess(path, args, &os.ProcAttr{
-		Files: []*os.File{null, os.Stdout, os.Stderr},
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 		Sys:   commandAttr(),
 	})
 	if err != nil {

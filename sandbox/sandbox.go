@@ -33,12 +33,14 @@ const (
 	NotStarted = 127
 )
 
-// Command is one command to be run by the helper. It reads from /dev/null.
+// Command is one command to be run by the helper.
 type Command struct {
 	Helper []string // how the helper is started: its program and first arguments
 	Argv   []string
 	Dir    string
 	Env    []string // of helper and command; nil is an empty environment
+	// Stdin is what the command reads; nil: /dev/null.
+	Stdin io.Reader
 	// Stdout and Stderr may be the same writer, which is then written to by
 	// one goroutine at a time. Nothing is written after Run has returned.
 	Stdout, Stderr io.Writer
@@ -86,7 +88,7 @@ func (c *Command) build(ctx context.Context, control, ours *os.File) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Helper[0], argv...)
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{}, c.Env...)
-	cmd.Stdout, cmd.Stderr = c.Stdout, c.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	cmd.ExtraFiles = []*os.File{control}
 	if c.Hold != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, c.Hold)

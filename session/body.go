@@ -115,9 +115,9 @@ type TurnRequest struct {
 }
 
 // Message puts a message at the end of the branch. A user's message names the
-// post whose parts it delivers, a tool message the calls whose results it
-// holds, so that nothing stands in the log twice; an assistant's message has
-// its parts here.
+// post whose parts it delivers, and has parts only where a hook changed those; a
+// tool message names the calls whose results it holds, so that nothing stands in
+// the log twice; an assistant's message has its parts here.
 type Message struct {
 	ID      string
 	Parent  string
@@ -167,6 +167,21 @@ type ToolAfter struct {
 	Outcome  Outcome
 	Parts    []message.Part // what the model is told
 	Duration time.Duration
+}
+
+// Hooked is what the hooks of an event said: about a call always, elsewhere
+// where it changed or refused something.
+type Hooked struct {
+	On       string `json:"on"`               // the event, such as before-tool
+	Decision string `json:"decision"`         // allow, rewrite, ask, approve or deny
+	By       string `json:"by,omitempty"`     // the hooks that decided so; empty: all of them
+	Reason   string `json:"reason,omitempty"` // theirs
+	Failed   bool   `json:"failed,omitempty"` // it is denied because a hook did not answer
+	Call     string `json:"call,omitempty"`
+	// Input is that of a call from now on, and Parts what the model is told of
+	// its result.
+	Input json.RawMessage `json:"input,omitempty"`
+	Parts message.Parts   `json:"parts,omitempty"`
 }
 
 // Outcome says how a call ended.

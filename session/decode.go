@@ -68,6 +68,8 @@ func newBody(typ string) Body {
 		return new(ToolUpdate)
 	case "tool.after":
 		return new(ToolAfter)
+	case "hook":
+		return new(Hooked)
 	case "usage":
 		return new(Usage)
 	case "retry":

@@ -27,6 +27,7 @@ func (*Message) Type() string     { return "message" }
 func (*ToolBefore) Type() string  { return "tool.before" }
 func (*ToolUpdate) Type() string  { return "tool.update" }
 func (*ToolAfter) Type() string   { return "tool.after" }
+func (*Hooked) Type() string      { return "hook" }
 func (*Usage) Type() string       { return "usage" }
 func (*Retry) Type() string       { return "retry" }
 func (*Fallback) Type() string    { return "model.fallback" }
@@ -232,6 +233,22 @@ func (b *ToolAfter) AppendJSON(dst []byte) []byte {
 	o.str("outcome", string(b.Outcome))
 	o.parts(b.Parts)
 	o.num("duration_ns", int64(b.Duration))
+	return o.end()
+}
+
+func (b *Hooked) AppendJSON(dst []byte) []byte {
+	o := begin(dst)
+	o.str("on", b.On)
+	o.str("decision", b.Decision)
+	o.str("by", b.By)
+	o.str("reason", b.Reason)
+	o.flag("failed", b.Failed)
+	o.str("call", b.Call)
+	if len(b.Input) > 0 {
+		o.key("input")
+		o.dst = append(o.dst, b.Input...)
+	}
+	o.parts(b.Parts)
 	return o.end()
 }
 

@@ -119,6 +119,7 @@ type CallState struct {
 	Answer  *PermissionResolved // to Asked
 	Inquiry *InputAsked         // what it asks a person itself; nil: nothing
 	Reply   *InputAnswered      // to Input
+	Hooked  []*Hooked           // what hooks have said of it
 	Before  *ToolBefore         // nil: not started
 	After   *ToolAfter          // nil: not ended
 }
@@ -134,6 +135,26 @@ func (c *CallState) Open() (ask string, expires time.Time) {
 		return c.Inquiry.Ask, c.Inquiry.Expires
 	}
 	return "", time.Time{}
+}
+
+// Hook is what the hooks of an event have said of the call; nil: nothing yet.
+func (c *CallState) Hook(on string) *Hooked {
+	for _, h := range c.Hooked {
+		if h.On == on {
+			return h
+		}
+	}
+	return nil
+}
+
+// told is what the model is told of how the call ended.
+func (c *CallState) told() (parts []message.Part, failed bool) {
+	for _, h := range c.Hooked {
+		if len(h.Parts) > 0 {
+			return h.Parts, c.After.Outcome != OK || h.Decision == "deny"
+		}
+	}
+	return c.After.Parts, c.After.Outcome != OK
 }
 
 // NewState is the state of a stream without events.
@@ -281,6 +302,10 @@ func (l *Loop) apply(e *Event, body Body) {
 		l.Attempt, l.Answer = b.Attempt, b.Message
 	case *Usage:
 		l.Usage = l.Usage.Add(b.Usage)
+	case *Hooked:
+		if c := l.call(b.Call); c != nil {
+			c.Hooked = append(slices.Clip(c.Hooked), b)
+		}
 	case *ToolBefore:
 		if c := l.call(b.Call); c != nil {
 			c.Before = b
@@ -368,7 +393,9 @@ func (s *Session) say(b *Message) error {
 	var err error
 	switch {
 	case b.Source != "":
-		parts, err = s.deliver(b.Post)
+		if parts, err = s.deliver(b.Post); len(b.Parts) > 0 {
+			parts = b.Parts // a hook changed it
+		}
 	case b.Role == message.Tool && s.Loop != nil:
 		parts, err = s.Loop.results(b.Calls)
 	}
@@ -413,9 +440,8 @@ func (l *Loop) results(calls []string) ([]message.Part, error) {
 		if c == nil || c.After == nil {
 			return nil, fmt.Errorf("call %s has no end", id)
 		}
-		parts = append(parts, message.ToolResult{
-			Call: id, Name: c.Name, Parts: c.After.Parts, Error: c.After.Outcome != OK,
-		})
+		told, failed := c.told()
+		parts = append(parts, message.ToolResult{Call: id, Name: c.Name, Parts: told, Error: failed})
 	}
 	l.Calls = nil
 	return parts, nil

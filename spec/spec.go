@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/source"
 )
@@ -50,6 +51,9 @@ type Spec struct {
 	Retry         Retry         `json:"retry"`
 	ToolExecution ToolExecution `json:"tool_execution"`
 	Cache         string        `json:"cache"` // auto, manual or off
+
+	// Hooks are asked on the way, in this order: the profile's, then the host's.
+	Hooks []hook.Entry `json:"hooks,omitempty"`
 
 	// Subagents bounds what it may give to other agents.
 	Subagents Subagents `json:"subagents,omitzero"`

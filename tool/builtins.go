@@ -69,7 +69,7 @@ func Builtins(env Env) ([]Tool, error) {
 		&grepTool{w, grepSet},
 		&writeTool{w},
 		&editTool{w},
-		&bashTool{w, bashSet, env.Exec, scrub(environ, env.Secrets), env.Hold},
+		&bashTool{w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold},
 		askUserTool{},
 	}, nil
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/rosterrun/roster/internal/secret"
 )
 
-// scrub returns the environment that commands get: without variables that make
+// Environ returns the environment that commands get: without variables that make
 // bash run something of its own or take a line in another way, without the
 // user's word that workspaces are to be trusted, and without secrets, which are
 // those named, those that hold the same text, and those whose name says so.
-func scrub(environ, secrets []string) []string {
+func Environ(environ, secrets []string) []string {
 	var kept, values []string
 	for _, kv := range environ {
 		name, value, ok := strings.Cut(kv, "=")

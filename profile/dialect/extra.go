@@ -62,7 +62,9 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	switch {
 	case native && d.strict() && !d.fits(f, &key.Shape): // the diagnostic says so
 	case !native && isLabel(f.key):
-	case native && key.Acts:
+	case f.key == hooks && ActsOnHooks(d.p.Dialect):
+		d.hooks(f)
+	case native && key.Acts && f.key != hooks:
 	case key.Guard:
 		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
 	case known || native:

@@ -45,7 +45,19 @@ func TestKeptKeysAreChecked(t *testing.T) {
 		{"all at once", "memory: {scope: ever}\nfallbacks: {a: b}", []string{
 			`2:17 P111 memory.scope takes none, session, persistent, not "ever"`, `3:12 P110 fallbacks takes a list of texts, not a map`}},
 		{"a nested key of a map that acts", "limits: {final-answer: maybe}", []string{`2:24 P110 limits.final-answer takes true or false, not "maybe"`}},
-		{"nothing", "habits:\nplanning:\nhooks: {before-tool: }", []string{`4:1 P114 this version does not act on hooks: the profile is not restricted by it`}},
+		{"nothing", "habits:\nplanning:\nhooks: {before-tool: }", nil},
+		{"a hook", "hooks: {before-tool: [{command: ./x, match: bash, timeout: 5s}], after_loop: [{url: \"https://x.example\"}]}", nil},
+		{"a hook of both kinds", "hooks:\n  before-tool:\n    - {command: x, url: \"https://x.example\"}", []string{`4:7 P213 hooks.before-tool: a hook has either command or url`}},
+		{"a hook of neither", "hooks: {on-message: [{timeout: 5s}]}", []string{`2:22 P213 hooks.on-message: a hook has either command or url`}},
+		{"an event that there is not", "hooks: {before-tools: [{command: x}]}", []string{
+			`2:9 P112 hooks.before-tools is not a known key; it is kept and has no effect; did you mean "hooks.before-tool"?`,
+			`2:24 P213 hooks.before-tools: "before-tools" is no event: there are before-loop, on-message, before-turn, before-tool, on-permission, after-tool, after-turn, after-loop`}},
+		{"a key that no hook has", "hooks: {before-tool: [{command: x, args: [a]}]}", []string{
+			`2:36 P112 hooks.before-tool.args is not a known key; it is kept and has no effect; did you mean "hooks.before-tool.url"?`,
+			`2:23 P213 hooks.before-tool: args takes text`}},
+		{"a match without a tool", "hooks: {before-loop: [{command: x, match: bash}]}", []string{`2:23 P213 hooks.before-loop: match is for before-tool, after-tool and on-permission; before-loop has no tool`}},
+		{"a hook that takes too long", "hooks: {before-loop: [{command: x, timeout: 1h}]}", []string{`2:23 P213 hooks.before-loop: timeout takes a time such as 5s, of at most 10m0s, not "1h"`}},
+		{"an address with a password", "hooks: {before-loop: [{url: \"http://a:b@x.example\"}]}", []string{`2:23 P213 hooks.before-loop: url holds a user name or password`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

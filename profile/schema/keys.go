@@ -117,7 +117,7 @@ var keys = [...]Key{
 	{Name: "skills", Shape: list, Adds: true, Meaning: "narrows the index of skills to these"},
 	{Name: "mcp-servers", Meaning: "MCP servers by name", Shape: Shape{Kind: Map, Each: &server}.or(list)},
 	{Name: "openapi", Meaning: "OpenAPI services by name", Shape: Shape{Kind: Map, Each: &Shape{Kind: Map}}},
-	{Name: "hooks", Guard: true, Meaning: "commands or addresses that are asked or told at each step", Shape: hookShape},
+	{Name: "hooks", Acts: true, Guard: true, Meaning: "commands or addresses that are asked at each step, and may change or deny it", Shape: hookShape},
 	{Name: "memory", Meaning: "what is remembered across sessions", Shape: word("none", "session", "persistent").or(dict(
 		Key{Name: "scope", Shape: word("none", "session", "persistent"), Default: "none", Meaning: "how long it is kept"},
 		Key{Name: "profile", Shape: text, Meaning: "the profile that extracts it"},

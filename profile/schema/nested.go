@@ -32,15 +32,19 @@ var (
 		Key{Name: "trust-annotations", Shape: boolean, Default: "false", Meaning: "what it says of its tools' safety counts"},
 	)
 
-	hookShape = dict(hook("before-tool", "before a tool call; it may change or deny it"), hook("after-tool", "after a tool call"),
-		hook("before-turn", "before a model call"), hook("after-turn", "after a model call and its tools"),
-		hook("before-loop", "before the first turn"), hook("after-loop", "after the last turn"),
-		hook("on-message", "at each message"), hook("on-permission", "when a call has to be asked for"))
+	hookShape = dict(hook("before-loop", "before a prompt begins a loop: allow, rewrite, deny"),
+		hook("on-message", "before a user's message is delivered: allow, rewrite, deny; after an answer of the model: allow, deny"),
+		hook("before-turn", "before a model call: allow, deny"),
+		hook("before-tool", "before a call is judged: allow, rewrite, deny"),
+		hook("on-permission", "when the rules have judged a call: allow, ask, approve, deny"),
+		hook("after-tool", "before the model gets a result: allow, rewrite, deny"),
+		hook("after-turn", "after a model call and its tools: allow, deny"),
+		hook("after-loop", "after the end of a loop, to be told of it"))
 	hooks = Shape{Kind: List, Each: ref(dict(
-		Key{Name: "command", Shape: text, Meaning: "the command that is run"},
-		Key{Name: "url", Shape: text, Meaning: "or the address that is called"},
-		Key{Name: "match", Shape: text, Meaning: "only for tools that match"},
-		Key{Name: "timeout", Shape: duration, Meaning: "the longest that it may take"},
+		Key{Name: "command", Shape: text, Acts: true, Meaning: "a line for bash, which gets JSON and answers with JSON"},
+		Key{Name: "url", Shape: text, Acts: true, Meaning: "or an address that JSON is posted to"},
+		Key{Name: "match", Shape: text, Acts: true, Default: "*", Meaning: "the tools that it is asked about, as in permission rules; for events of tools"},
+		Key{Name: "timeout", Shape: duration, Acts: true, Default: "10s", Meaning: "how long it may take, at most 10m; then it denies"},
 	))}
 
 	contextShape = dict(
@@ -95,7 +99,9 @@ func timeout(byDefault string) Key {
 	return Key{Name: "timeout", Shape: duration, Acts: true, Default: byDefault, Meaning: "how long a call may take when it does not say"}
 }
 
-func hook(name, when string) Key { return Key{Name: name, Shape: hooks, Meaning: when} }
+func hook(name, when string) Key {
+	return Key{Name: name, Shape: hooks, Acts: true, Meaning: when}
+}
 
 func habit(name, byDefault, meaning string) Key {
 	return Key{Name: name, Shape: boolean, Default: byDefault, Meaning: meaning}

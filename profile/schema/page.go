@@ -27,7 +27,7 @@ func writeMaps(w io.Writer, in string, keys []Key) {
 			case s.Kind == Map:
 				section(w, path+".NAME", each.nested())
 			default:
-				section(w, strings.TrimSuffix(path, ".before-tool")+", an item of a list", each.nested())
+				section(w, strings.TrimSuffix(path, ".before-loop")+", an item of a list", each.nested())
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func writeMaps(w io.Writer, in string, keys []Key) {
 
 // sharesShape says whether another section describes the map of this key.
 func sharesShape(path string) bool {
-	return path == "habits.planning" || path == "subagents.planning" || strings.HasPrefix(path, "hooks.") && path != "hooks.before-tool"
+	return path == "habits.planning" || path == "subagents.planning" || strings.HasPrefix(path, "hooks.") && path != "hooks.before-loop"
 }
 
 func section(w io.Writer, heading string, keys []Key) {

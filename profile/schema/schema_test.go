@@ -124,7 +124,7 @@ func TestSchemaAndDecodingAgree(t *testing.T) {
 	s := compiled(t)
 	keys := slices.Clone(schema.Keys())
 	keys = slices.DeleteFunc(keys, func(k schema.Key) bool {
-		return k.Name == "permission" || k.Name == "name" || k.Name == "extends" // below: they take more than a shape
+		return k.Name == "permission" || k.Name == "hooks" || k.Name == "name" || k.Name == "extends" // below: they take more than a shape
 	})
 	all := samples(keys, func(key, v string) string { return key + ": " + v })
 	if len(all) < 400 {
@@ -157,6 +157,8 @@ func byHand() []sample {
 		{"top_p: 0.5\nmaxTokens: 5\ntool_settings: {read: {max_line_length: 10}}", true},
 		{"top_p: 5", false}, {"maxTokens: many", false}, {"toolSettings: {read: {maxLineLength: 1}}", false},
 		{"habits: {goalAnchoring: {interval: 3}}", true}, {"habits: {goal_anchoring: {interval: none}}", false},
+		{"hooks: {before-tool: [{command: x, match: bash, timeout: 5s}], after-loop: [{url: \"https://x.example\"}]}", true},
+		{"hooks: word", false}, {"hooks: {before-tool: word}", false}, {"hooks: {before-tool: [word]}", false}, {"hooks: {before-tool: [{command: x, timeout: 5}]}", false},
 		{"nobody-knows: {a: [1]}", true}, {"title:\nlimits:\n  turns:\n", true},
 	}
 }
@@ -218,7 +220,7 @@ func TestEveryKeyIsKnown(t *testing.T) {
 				}
 			}
 			for _, e := range p.Extra {
-				if k.Acts && k.Name != "prompt" && k.Name != "vars" && k.Name != "fallbacks" && k.Name != "subagents" { // these are read when a profile is resolved
+				if k.Acts && k.Name != "prompt" && k.Name != "vars" && k.Name != "fallbacks" && k.Name != "hooks" && k.Name != "subagents" { // these are read when a profile is resolved
 					t.Errorf("%s is kept as %s", k.Name, e.Key)
 				}
 			}
