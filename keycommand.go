@@ -1,7 +1,6 @@
 package roster
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -136,15 +135,16 @@ func (k *keyCommands) keys() []string {
 	return out
 }
 
-// limited keeps the beginning of what is written to it.
+// limited keeps the beginning of what is written to it. It has no ReadFrom,
+// which would go past the bound.
 type limited struct {
-	bytes.Buffer
-	max int
+	kept []byte
+	max  int
 }
 
 func (l *limited) Write(b []byte) (int, error) {
-	if room := l.max - l.Len(); room > 0 {
-		l.Buffer.Write(b[:min(room, len(b))])
-	}
+	l.kept = append(l.kept, b[:min(l.max-len(l.kept), len(b))]...)
 	return len(b), nil
 }
+
+func (l *limited) String() string { return string(l.kept) }

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -37,5 +38,13 @@ func TestKeyCommand(t *testing.T) {
 	first, _ := k.run(line)
 	if second, _ := k.run(line); first == "" || second != first || len(k.keys()) != 1 {
 		t.Errorf("%q, then %q", first, second)
+	}
+}
+
+// TestLimited: what is copied from a pipe is bounded too.
+func TestLimited(t *testing.T) {
+	l := limited{max: 3}
+	if n, err := io.Copy(&l, io.MultiReader(strings.NewReader("ab"), strings.NewReader("cdef"))); n != 6 || err != nil || l.String() != "abc" {
+		t.Errorf("%d, %v, %q", n, err, l.String())
 	}
 }

@@ -32,6 +32,7 @@ type provider struct {
 	count  int
 	bodies []string
 	heads  []http.Header
+	hooks  []string // the paths below /hook that were posted to, which allow
 }
 
 const toolCommand = "echo ran >> effects.log"
@@ -50,6 +51,13 @@ func (p *provider) requests() []string {
 	return append([]string(nil), p.bodies...)
 }
 
+// hooked returns the hooks that were asked so far.
+func (p *provider) hooked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.hooks...)
+}
+
 // headers returns those of the requests so far.
 func (p *provider) headers() []http.Header {
 	p.mu.Lock()
@@ -65,6 +73,13 @@ type chatRequest struct {
 func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		p.models(w, r)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/hook") {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hooks = append(p.hooks, r.URL.Path)
+		io.WriteString(w, `{"decision": "allow"}`)
 		return
 	}
 	body, err := io.ReadAll(r.Body)

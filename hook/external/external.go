@@ -52,34 +52,35 @@ func (c Command) Ask(ctx context.Context, m *hook.Moment) (hook.Verdict, error) 
 	case code != 0:
 		return hook.Verdict{}, fmt.Errorf("exit code %d%s", code, said.line())
 	}
-	return hook.ParseAnswer(out.Bytes())
+	return hook.ParseAnswer(out.kept)
 }
 
 // maxSaid bounds what is shown of what a command says, in bytes.
 const maxSaid = 500
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of what is written to it. It has no ReadFrom,
+// which would go past the bound.
 type bounded struct {
-	bytes.Buffer
+	kept []byte
 	most int
 	over bool
 	full func() // called when more comes; nil: the rest is dropped
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - b.Len(); len(p) > room {
-		b.Buffer.Write(p[:room])
+	room := b.most - len(b.kept)
+	b.kept = append(b.kept, p[:min(room, len(p))]...)
+	if len(p) > room && !b.over {
 		b.over = true
 		if b.full != nil {
 			b.full()
 		}
-		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return len(p), nil
 }
 
 func (b *bounded) line() string {
-	if text := strings.Join(strings.Fields(strings.ToValidUTF8(b.String(), "")), " "); text != "" {
+	if text := strings.Join(strings.Fields(strings.ToValidUTF8(string(b.kept), "")), " "); text != "" {
 		return ": " + text
 	}
 	return ""

@@ -190,7 +190,7 @@ func (d *document) has(keys ...string) bool {
 // the next key. It fails for what is not a plain key at the start of a line.
 func (d *document) raw(i int) ([]byte, bool) {
 	f := d.fields[i]
-	if f.at.Column != 1 || !isKey([]byte(f.written)) || d.lines != nil || d.moved() {
+	if len(d.front.YAML) == 0 || f.at.Column != 1 || !isKey([]byte(f.written)) || d.lines != nil || d.moved() {
 		return nil, false
 	}
 	if d.starts == nil {
