@@ -36,6 +36,10 @@ func (a *App) Handler() *host.Host {
 			p, _, err := a.Permit(ctx, name, session.Overrides{}, tool, subject)
 			return p, err
 		},
+		Tools: func(ctx context.Context, name string) (view.Tools, error) {
+			t, _, err := a.Tools(ctx, name, session.Overrides{})
+			return t, err
+		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
 		Approvals: a.Approvals, Answer: a.Answer,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/task"
 )
 
 // Permit says what would become of a call of a tool on a subject, such as a
@@ -33,7 +35,7 @@ func (a *App) Permit(ctx context.Context, name string, over session.Overrides, t
 	if err != nil {
 		return view.Permit{}, nil, err
 	}
-	engine, err := s.Permit(false)
+	permit, err := s.Permit(false)
 	if err != nil {
 		return view.Permit{}, nil, err
 	}
@@ -43,5 +45,38 @@ func (a *App) Permit(ctx context.Context, name string, over session.Overrides, t
 	} else if err != nil {
 		return view.Permit{}, nil, err
 	}
-	return view.NewPermit(engine.Decide(needs...)), ds, nil
+	return view.NewPermit(permit.Decide(needs...)), ds, nil
+}
+
+// Tools says which tools the model of a profile's runs is told of, which not,
+// and why, and which profiles it can reach: as if somebody were there to answer
+// questions. It starts nothing, and needs no model and no key.
+func (a *App) Tools(ctx context.Context, name string, over session.Overrides) (view.Tools, []profile.Diagnostic, error) {
+	s, ds, err := a.Resolve(ctx, name, over)
+	if err != nil {
+		return view.Tools{}, nil, err
+	}
+	from := a.now()
+	if err := a.reach(from, from.catalog.Snapshot(), s, false, false); err != nil {
+		return view.Tools{}, nil, err
+	}
+	permit, err := s.Permit(false)
+	if err != nil {
+		return view.Tools{}, nil, err
+	}
+	tools, err := a.tools(s)
+	if err != nil {
+		return view.Tools{}, nil, err
+	}
+	v := view.Tools{Name: s.Name, Revision: s.Revision, Tools: []view.Tool{}, Targets: []view.Target{}, Switches: []view.Target{}}
+	for _, o := range engine.Offers(s, permit, tools) {
+		v.Tools = append(v.Tools, view.NewTool(o.Name, o.Decision))
+	}
+	for _, t := range s.Targets {
+		v.Targets = append(v.Targets, view.NewTarget(t, callable(permit, s.Name, t.Name)))
+	}
+	for _, t := range s.Switches {
+		v.Switches = append(v.Switches, view.NewTarget(t, permit.Decide(permission.Query{Tool: task.Switch, Subject: t.Name})))
+	}
+	return v, ds, nil
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/rosterrun/roster/hook"
@@ -58,9 +57,8 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 		name := t.Def().Name
 		if w, ok := t.(tool.Withheld); ok {
 			b.withhold(name, w.Withheld())
-			continue
 		}
-		if !s.AllTools && !slices.Contains(s.Tools, name) || !permit.Offered(name) {
+		if offer(s, permit, t).Effect == permission.Deny {
 			continue
 		}
 		v, err := tool.NewValidator(t.Def())

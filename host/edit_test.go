@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/internal/view"
 )
 
 const seedBody = `{"provider":"openai","model":"gpt-4o","tools":["fs"],"system_prompt":"You are a fast reviewer.\nBe direct."}`
@@ -276,6 +277,18 @@ func TestPermitOfAProfile(t *testing.T) {
 	if p.Effect != "ask" || p.Step != "rule" || p.Rule.Layer != "builtin" || len(p.Parts) != 2 || p.Parts[1].Subject != "rm x" {
 		t.Errorf("%+v", p)
 	}
+	var tools view.Tools
+	s.get("/profiles/echo/tools").into(t, &tools)
+	if len(tools.Tools) == 0 || tools.Tools[0].Name != "read" || tools.Name != "echo" {
+		t.Errorf("tools: %+v", tools)
+	}
+	var targets []view.Target
+	s.get("/profiles/echo/targets").into(t, &targets)
+	if len(targets) != len(tools.Targets) || targets == nil {
+		t.Errorf("targets: %+v, with the tools %+v", targets, tools.Targets)
+	}
+	s.do("GET", "/profiles/none/tools", "").wantError(t, 404, "ProfileNotFound")
+	s.do("GET", "/profiles/none/targets", "").wantError(t, 404, "ProfileNotFound")
 	s.do("GET", "/profiles/none/permit?tool=read", "").wantError(t, 404, "ProfileNotFound")
 	s.do("GET", "/profiles/echo/permit", "").wantError(t, 400, "MissingField")
 }

@@ -43,6 +43,8 @@ type Deps struct {
 	Check func(ctx context.Context, path, text string) (view.Checked, error)
 	// Permit says what would become of a call of a tool by a profile.
 	Permit func(ctx context.Context, name, tool, subject string) (view.Permit, error)
+	// Tools says which tools and profiles the model of a profile is told of.
+	Tools func(ctx context.Context, name string) (view.Tools, error)
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
@@ -195,6 +197,8 @@ func (h *Host) routes() {
 	read("/profiles/{name}/history", h.handle(h.profileHistory))
 	read("/profiles/{name}/prompt", h.handle(h.profilePrompt))
 	read("/profiles/{name}/permit", h.handle(h.profilePermit))
+	read("/profiles/{name}/tools", h.handle(h.profileTools))
+	read("/profiles/{name}/targets", h.handle(h.profileTargets))
 	m.Post("/profiles", h.handle(h.createNamed))
 	m.Post("/profiles/-/check", h.handle(h.check))
 	m.Post("/profiles/{name}", h.handle(h.createProfile))

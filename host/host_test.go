@@ -174,6 +174,10 @@ func wire(app *roster.App) host.Deps {
 		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
 			return app.Prompt(ctx, name, session.Overrides{})
 		},
+		Tools: func(ctx context.Context, name string) (view.Tools, error) {
+			t, _, err := app.Tools(ctx, name, session.Overrides{})
+			return t, err
+		},
 		Permit: func(ctx context.Context, name, tool, subject string) (view.Permit, error) {
 			p, _, err := app.Permit(ctx, name, session.Overrides{}, tool, subject)
 			return p, err

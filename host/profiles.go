@@ -114,6 +114,35 @@ func (h *Host) profilePrompt(w *response, r *http.Request) error {
 	return writeTagged(w, r, p)
 }
 
+func (h *Host) profileTools(w *response, r *http.Request) error {
+	t, err := h.toolsOf(r)
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, t)
+}
+
+// profileTargets lists the profiles that a profile may give tasks to.
+func (h *Host) profileTargets(w *response, r *http.Request) error {
+	t, err := h.toolsOf(r)
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, t.Targets)
+}
+
+func (h *Host) toolsOf(r *http.Request) (view.Tools, error) {
+	name, err := profileName(r)
+	if err != nil {
+		return view.Tools{}, err
+	}
+	t, err := h.deps.Tools(r.Context(), name)
+	if errors.Is(err, profile.ProfileNotFound) {
+		err = profileNotFound(name)
+	}
+	return t, err
+}
+
 // profilePermit judges the call that the query describes: ?tool=&subject=.
 func (h *Host) profilePermit(w *response, r *http.Request) error {
 	name, err := profileName(r)

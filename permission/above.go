@@ -28,13 +28,3 @@ func (e *Engine) under(queries []Query) Decision {
 	}
 	return d
 }
-
-// offeredAbove says whether all those above may do something with a tool.
-func (e *Engine) offeredAbove(tool string) bool {
-	for _, o := range e.above {
-		if !o.Offered(tool) {
-			return false
-		}
-	}
-	return true
-}

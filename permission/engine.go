@@ -314,9 +314,38 @@ func (e *Engine) reason(s Step) string {
 
 // Offered says whether a model should be told of the tool: whether there is
 // anything that it may do with it, or may ask for.
-func (e *Engine) Offered(tool string) bool {
-	if e == nil || e.rules == nil || tool == "" || e.mode == ModePlan && !onlyReads(tool) {
-		return false
+func (e *Engine) Offered(tool string) bool { return e.Offer(tool).Effect != Deny }
+
+// Offer is Offered with what decides it: for a tool that is offered, the rule by
+// which the most may be done with it.
+func (e *Engine) Offer(tool string) Decision {
+	if e == nil || e.rules == nil || tool == "" {
+		return Decision{Step: StepNone, Reason: ReasonNoQuery}
 	}
-	return e.rules.offers(tool, e.fallback != Deny) && e.host.offers(tool, true) && e.offeredAbove(tool)
+	v := verdict{e.fallback, nil, StepDefault}
+	if v.effect, v.rule = e.rules.offer(tool, e.fallback); v.rule != nil {
+		v.step = StepRule
+	}
+	if v.rule != nil && v.rule.Untrusted && v.effect == Allow { // the others say whether it is more than ask
+		v = verdict{Ask, v.rule, StepTrust}
+		if effect, rule := e.others.offer(tool, e.fallback); effect == Allow {
+			v = verdict{Allow, rule, StepRule}
+		}
+		if v.rule == nil {
+			v.step = StepDefault
+		}
+	}
+	if cap, rule := e.host.offer(tool, Allow); cap < v.effect {
+		v = verdict{cap, rule, StepHost}
+	}
+	if e.mode == ModePlan && v.effect != Deny && !onlyReads(tool) {
+		v.effect, v.step = Deny, StepMode
+	}
+	d := Decision{Effect: v.effect, Rule: v.rule, Step: v.step, Reason: e.reason(v.step)}
+	for _, o := range e.above {
+		if theirs := o.Offer(tool); theirs.Effect == Deny && d.Effect != Deny {
+			d = Decision{Rule: theirs.Rule, Step: StepAbove, Reason: ReasonAbove}
+		}
+	}
+	return d
 }

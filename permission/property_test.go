@@ -179,3 +179,17 @@ func TestMayMatchIsSure(t *testing.T) {
 		}
 	})
 }
+
+// TestOfferIsTheMost: no call gets more than what its tool is offered with, so
+// that a tool which is withheld could do nothing.
+func TestOfferIsTheMost(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		l, q := anyLayers(r), anyQuery(r)
+		l.Mode = rapid.SampledFrom([]Mode{ModeDefault, ModePlan, ModeDontAsk}).Draw(r, "strict mode")
+		e := compile(t, l)
+		offer, d := e.Offer(q.Tool), e.Decide(q)
+		if d.Effect > offer.Effect {
+			r.Fatalf("%s by %s, offered as %s by %s", d.Effect, says(d), offer.Effect, says(offer))
+		}
+	})
+}

@@ -148,20 +148,26 @@ func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
 	return otherwise, nil
 }
 
-// offers says whether the tool may do anything: read from the last rule back,
-// an allow or ask comes before a deny of every subject.
-func (s *ruleset) offers(tool string, otherwise bool) bool {
+// offer says what the most is that may be done with a tool, on whatever subject:
+// the laxest of its rules, read from the last one back as far as one for every
+// subject.
+func (s *ruleset) offer(tool string, otherwise Effect) (most Effect, by *Rule) {
 	l, others := s.of(tool)
 	for _, c := range slices.Backward(l.rules) {
-		switch {
-		case others && !c.tool.Match(tool):
-		case c.effect != Deny:
-			return true
-		case c.subject.Any():
-			return false
+		if others && !c.tool.Match(tool) {
+			continue
+		}
+		if by == nil && c.subject.Any() || c.effect > most {
+			most, by = c.effect, c.rule
+		}
+		if c.subject.Any() {
+			return most, by
 		}
 	}
-	return otherwise
+	if by == nil || otherwise > most {
+		return otherwise, nil
+	}
+	return most, by
 }
 
 // target is a subject as rules are held against it.

@@ -27,6 +27,41 @@ func Permit(w io.Writer, s Style, tool, subject string, p view.Permit) {
 	}
 }
 
+// Tools writes which tools and profiles a profile is told of, and why.
+func Tools(w io.Writer, s Style, t view.Tools) {
+	width := len("withheld")
+	for _, o := range t.Tools {
+		width = max(width, len(o.Name))
+	}
+	for _, o := range t.Tools {
+		word := "withheld"
+		if o.Offered {
+			word = "offered"
+		}
+		fmt.Fprintf(w, "%s  %-*s  %s\n", s.paint(effectColor(o.Effect), fmt.Sprintf("%-8s", word)), width, Safe(o.Name), decided(o.Verdict))
+	}
+	for _, group := range []struct {
+		tool string
+		list []view.Target
+	}{{"task", t.Targets}, {"switch_profile", t.Switches}} {
+		for _, o := range group.list {
+			fmt.Fprintf(w, "%s  %s %s  %s\n", s.paint(effectColor(o.Effect), fmt.Sprintf("%-8s", o.Effect)), group.tool, Safe(o.Name), line(o.Summary, lastRunes))
+		}
+	}
+}
+
+// decided says what decided.
+func decided(v view.Verdict) string {
+	text := fmt.Sprintf("%s: %s", v.Step, line(v.Reason, lastReason))
+	if v.Rule != nil {
+		text += ": " + permitRule(v.Rule)
+	}
+	return text
+}
+
+// lastReason bounds a reason; those of the engine are shorter.
+const lastReason = 200
+
 func effectColor(e permission.Effect) string {
 	switch e {
 	case permission.Allow:

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool"
+)
+
+// Why a model is not told of a tool, besides what a permission.Decision says.
+const (
+	StepTools   permission.Step = "tools"   // of the profile
+	StepNothing permission.Step = "nothing" // to use the tool on
+
+	ReasonTools  = "the profile does not list it under tools"
+	ReasonNoTool = "there is no such tool"
+)
+
+// Offer is a tool, and whether a model is told of it: unless Effect is deny.
+type Offer struct {
+	Name string
+	permission.Decision
+}
+
+// Offers says of each tool, and of what the spec lists that is none, whether the
+// model of a run is told of it, and why.
+func Offers(s *spec.Spec, permit *permission.Engine, tools []tool.Tool) []Offer {
+	var list []Offer
+	there := map[string]bool{}
+	for _, t := range tools {
+		name := t.Def().Name
+		there[name] = true
+		list = append(list, Offer{name, offer(s, permit, t)})
+	}
+	for _, name := range s.Tools {
+		if !there[name] {
+			there[name] = true
+			list = append(list, Offer{name, permission.Decision{Step: StepTools, Reason: ReasonNoTool}})
+		}
+	}
+	return list
+}
+
+// offer judges one tool. That nothing could be done with it is said last.
+func offer(s *spec.Spec, permit *permission.Engine, t tool.Tool) permission.Decision {
+	name := t.Def().Name
+	if !s.AllTools && !slices.Contains(s.Tools, name) {
+		return permission.Decision{Step: StepTools, Reason: ReasonTools}
+	}
+	d := permit.Offer(name)
+	if w, ok := t.(tool.Withheld); ok && d.Effect != permission.Deny {
+		return permission.Decision{Step: StepNothing, Reason: w.Withheld()}
+	}
+	return d
+}
