@@ -220,6 +220,17 @@ func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) 
 	return a.resolve(s, p, over)
 }
 
+// ResolveAt is Resolve for an earlier version of the profile: revision is one of its
+// history, or the start of one.
+func (a *App) ResolveAt(ctx context.Context, name, revision string, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
+	s := a.now()
+	p, err := s.catalog.At(ctx, name, revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.resolve(s, p, over)
+}
+
 func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
 	return a.resolveInput(s, a.input(s, p, over))
 }

@@ -410,7 +410,7 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string, 
 		if err != nil {
 			return err
 		}
-		then, err := t.loads(v)
+		then, err := t.loads(v, fmt.Sprintf("%s@%s", t.shown, v.Revision[:min(12, len(v.Revision))]))
 		if err == nil && check != nil {
 			err = check(then)
 		}
@@ -428,10 +428,47 @@ func (c *Catalog) Rollback(ctx context.Context, name, revision, ifMatch string, 
 	return saved, err
 }
 
-// loads gives the profiles of a version, if it would load under the same name.
-func (t *target) loads(v Version) ([]*profile.Profile, error) {
+// At gives a profile as a version of its file has it, with the parents that it
+// would have now. It changes nothing. revision may be the start of one.
+func (c *Catalog) At(ctx context.Context, name, revision string) (*profile.Profile, error) {
+	t, err := c.past(name)
+	if err != nil {
+		return nil, err
+	}
+	defer t.root.Close()
+	all, err := c.versions(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	v, err := all.find(revision)
+	if err != nil {
+		return nil, err
+	}
+	ps, err := t.loads(v, t.shown)
+	if err != nil {
+		return nil, err
+	}
+	p := ps[slices.IndexFunc(ps, func(p *profile.Profile) bool { return p.Name == name })]
+	if len(p.Extends.V) == 0 {
+		return p, nil
+	}
+	now := c.Snapshot()
+	var parents []*profile.Profile
+	for _, parent := range p.Extends.V {
+		next, err := now.Get(parent)
+		if err != nil {
+			return nil, fmt.Errorf("%s@%s extends %s: %w", name, v.Revision[:min(12, len(v.Revision))], parent, err)
+		}
+		parents = append(parents, next)
+	}
+	return p.Linked(parents), nil
+}
+
+// loads gives the profiles of a version, if it would load under the same name. as
+// is how its file is shown.
+func (t *target) loads(v Version, as string) ([]*profile.Profile, error) {
 	f := t.fileOf(v.parts)
-	f.Name = fmt.Sprintf("%s@%s", t.shown, v.Revision[:min(12, len(v.Revision))])
+	f.Name = as
 	d, ok := dialect.Detect(f)
 	if !ok {
 		return nil, &profile.LoadError{Path: f.Name, Err: fmt.Errorf("this version is no profile: %w", profile.InvalidFormat)}

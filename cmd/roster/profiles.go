@@ -16,6 +16,7 @@ import (
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
 )
 
 // listFlags choose what is listed. An empty one chooses everything.
@@ -212,42 +213,97 @@ func (c *cli) showProfile(name string) error {
 
 func (c *cli) explainCommand() *cobra.Command {
 	var set []string
+	var diff bool
 	cmd := &cobra.Command{
-		Use:   "explain NAME",
+		Use:   "explain NAME | --diff NAME NAME",
 		Short: "Show what a profile resolves to, and where each value was written",
 		Long: `Shows each field of the resolved profile: its value, the file, line and layer
 that set it, and what that overrode. Layers, from the weakest: builtin, user,
-defaults, profile, session, override, flag. Host marks what the policy caps.`,
-		Example: "  roster explain reviewer\n  roster explain reviewer --set temperature=0.9",
-		Args:    exactly("NAME"),
+defaults, profile, session, override, flag. Host marks what the policy caps.
+With --diff it shows the fields in which two profiles differ, both values with
+where they were written. NAME@REVISION is a version of a profile that roster
+profile history lists.`,
+		Example: "  roster explain reviewer\n  roster explain reviewer --set temperature=0.9\n  roster explain --diff reviewer reviewer@1f0c",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if diff {
+				return exactly("NAME", "NAME")(cmd, args)
+			}
+			return exactly("NAME")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if diff {
+				return c.explainDiff(cmd, args[0], args[1], set)
+			}
 			return c.explain(cmd, args[0], set)
 		},
 		ValidArgsFunction: c.completeProfiles,
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "override a profile key: `KEY=VALUE`; may be repeated")
+	cmd.Flags().BoolVar(&diff, "diff", false, "show in which fields two profiles, or versions of them, differ")
 	return cmd
 }
 
 func (c *cli) explain(cmd *cobra.Command, name string, set []string) error {
-	keys, err := (&runFlags{set: set}).overrides()
+	app, over, err := c.openWith(set)
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
+	e, err := c.explained(cmd, app, name, over)
 	if err != nil {
 		return err
 	}
-	s, ds, err := app.Resolve(cmd.Context(), name, session.Overrides{Flags: keys})
-	if err != nil {
-		return err
-	}
-	c.warn(ds)
-	e := resolve.Explain(s)
 	if c.json {
 		return c.writeJSON(e)
 	}
 	return e.WriteText(c.stdout)
+}
+
+func (c *cli) explainDiff(cmd *cobra.Command, a, b string, set []string) error {
+	app, over, err := c.openWith(set)
+	if err != nil {
+		return err
+	}
+	ea, err := c.explained(cmd, app, a, over)
+	if err != nil {
+		return err
+	}
+	eb, err := c.explained(cmd, app, b, over)
+	if err != nil {
+		return err
+	}
+	d := resolve.Differences(a, b, ea, eb)
+	if c.json {
+		return c.writeJSON(d)
+	}
+	if len(d.Fields) == 0 && !c.quiet {
+		fmt.Fprintf(c.stderr, "roster: %s and %s resolve to the same\n", a, b)
+	}
+	return d.WriteText(c.stdout)
+}
+
+func (c *cli) openWith(set []string) (*roster.App, session.Overrides, error) {
+	keys, err := (&runFlags{set: set}).overrides()
+	if err != nil {
+		return nil, session.Overrides{}, err
+	}
+	app, err := c.open(roster.Options{})
+	return app, session.Overrides{Flags: keys}, err
+}
+
+// explained resolves NAME or NAME@REVISION.
+func (c *cli) explained(cmd *cobra.Command, app *roster.App, name string, over session.Overrides) (e resolve.Explanation, err error) {
+	var s *spec.Spec
+	var ds []profile.Diagnostic
+	if name, revision, ok := strings.Cut(name, "@"); ok {
+		s, ds, err = app.ResolveAt(cmd.Context(), name, revision, over)
+	} else {
+		s, ds, err = app.Resolve(cmd.Context(), name, over)
+	}
+	if err != nil {
+		return e, err
+	}
+	c.warn(ds)
+	return resolve.Explain(s), nil
 }
 
 // completeProfiles offers the names of profiles for the first argument.
