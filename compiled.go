@@ -25,6 +25,7 @@ type compiled struct {
 
 type compiledKey struct {
 	profile, overrides string
+	session            session.Settings
 	allowAll, headless bool
 	above              string // the spec of the agent that delegates
 }
@@ -65,7 +66,7 @@ func (a *App) compileFor(ctx context.Context, name string, over session.Override
 	if err != nil {
 		return nil, err
 	}
-	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.AllowAll, headless, above.Digest()}
+	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.Session, over.AllowAll, headless, above.Digest()}
 	if b := from.compiled.get(key, all); b != nil {
 		return b, nil
 	}

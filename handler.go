@@ -40,7 +40,7 @@ func (a *App) Handler() *host.Host {
 			t, _, err := a.Tools(ctx, name, session.Overrides{})
 			return t, err
 		},
-		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel,
+		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel, Configure: a.Configure,
 		Approvals: a.Approvals, Answer: a.Answer,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})

@@ -87,7 +87,7 @@ type App struct {
 	settle sync.Mutex            // held while it is replaced
 
 	states states
-	ready  sync.Map // *session.Prompt → *engine.Blueprint: what Submit compiled for the run that it begins
+	ready  sync.Map // *session.Prompt → ready: what Submit compiled for the run that it begins
 	grants *grants.Store
 	ledger *tool.Ledger
 
@@ -249,7 +249,7 @@ func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Di
 func (a *App) input(s *setup, p *profile.Profile, over session.Overrides) resolve.Input {
 	return resolve.Input{
 		Profile: p, Config: s.config, Models: s.models, Trust: s.view,
-		Overrides: over.Set, Flags: over.Flags, AllowAll: over.AllowAll, LookupEnv: a.lookupEnv,
+		Session: over.Session.Map(), Overrides: over.Set, Flags: over.Flags, AllowAll: over.AllowAll, LookupEnv: a.lookupEnv,
 		Strategies: a.opts.PromptStrategies,
 		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
 	}

@@ -54,7 +54,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		defer release()
 		d := engine.Deps{
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
-			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.goOnAs,
+			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.switcher(st.Root.Settings),
 		}
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {
@@ -88,13 +88,20 @@ func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blue
 	over, headless := st.Root.Asked, st.Root.Headless
 	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil {
 		if v, ok := a.ready.LoadAndDelete(p.Prompt); ok {
-			if b := v.(*engine.Blueprint); b.Spec.Name == profileOf(st) {
-				return b, nil
+			if r := v.(ready); r.blueprint.Spec.Name == profileOf(st) && r.settings == st.Root.Settings {
+				return r.blueprint, nil
 			}
 		}
 		over, headless = p.Prompt.Overrides, p.Prompt.Headless
 	}
+	over.Session = st.Root.Settings
 	return a.compile(ctx, profileOf(st), over, headless)
+}
+
+// ready is what Submit compiled, and the settings of the session that it went by.
+type ready struct {
+	blueprint *engine.Blueprint
+	settings  session.Settings
 }
 
 func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session.LoopStart) (*engine.Blueprint, error) {

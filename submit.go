@@ -33,16 +33,19 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 	c := clock.From(ctx)
 	k := a.withTenant(ask.Key)
 	name := ask.Profile
+	over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll}
 	if k.Stream == "" {
 		k.Stream = c.ID()
-	} else if name == "" { // that of the session by then: it may be switched
+	} else {
 		sum, err := a.backend.Summary(ctx, k)
-		if err != nil {
+		if err != nil && (name == "" || !errors.Is(err, session.ErrNoStream)) {
 			return Submitted{}, err
 		}
-		name = sum.Profile
+		if name == "" { // that of the session by then: it may be switched
+			name = sum.Profile
+		}
+		over.Session = sum.Settings
 	}
-	over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll}
 	b, err := a.compile(ctx, name, over, ask.Headless)
 	if err != nil {
 		return Submitted{}, err
@@ -52,7 +55,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
 		Shared: ask.Shared, User: ask.User, Headless: ask.Headless, OnDeny: ask.OnDeny,
 	}
-	a.ready.Store(prompt, b)
+	a.ready.Store(prompt, ready{b, over.Session})
 	post := session.Post{
 		Idem: ask.Idem, OnlyIdle: ask.OnBusy != "queue",
 		Events: []session.Event{a.inbound(c, k, ask.Chain, prompt)},

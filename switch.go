@@ -51,6 +51,14 @@ func (a *App) noSwitch(s *spec.Spec, name string) string {
 	return fmt.Sprintf("The profile %q is not allowed.", name)
 }
 
+// switcher is goOnAs for a loop that began with these settings of its session.
+func (a *App) switcher(settings session.Settings) func(context.Context, engine.Switch) (*engine.Blueprint, error) {
+	return func(ctx context.Context, s engine.Switch) (*engine.Blueprint, error) {
+		s.Overrides.Session = settings
+		return a.goOnAs(ctx, s)
+	}
+}
+
 // goOnAs makes what a session runs by that is handed over to another profile.
 func (a *App) goOnAs(ctx context.Context, s engine.Switch) (*engine.Blueprint, error) {
 	from := a.now()
@@ -74,5 +82,5 @@ func handedOver(o session.Overrides) session.Overrides {
 		}
 		return m
 	}
-	return session.Overrides{Set: rest(o.Set), Flags: rest(o.Flags), AllowAll: o.AllowAll}
+	return session.Overrides{Set: rest(o.Set), Flags: rest(o.Flags), AllowAll: o.AllowAll, Session: o.Session}
 }

@@ -53,6 +53,9 @@ type Deps struct {
 	Steer    func(context.Context, session.Key, []message.Part) error
 	Followup func(context.Context, session.Key, []message.Part) error
 	Cancel   func(ctx context.Context, k session.Key, reason string) error
+	// Configure sets what a session has over its profile, from its next loop on:
+	// keys of session.Settable and their text; empty takes one back.
+	Configure func(ctx context.Context, k session.Key, set map[string]string) (session.Settings, error)
 	// Approvals lists what waits for an answer: of one session, or with an empty
 	// Stream of all of the tenant's. Answer answers one, and returns it.
 	Approvals func(context.Context, session.Key) ([]view.Approval, error)
@@ -213,6 +216,7 @@ func (h *Host) routes() {
 	read("/sessions/{id}", h.handle(h.getSession))
 	read("/sessions/{id}/messages", h.handle(h.messages))
 	m.Get("/sessions/{id}/events", h.handle(h.events))
+	m.Patch("/sessions/{id}", h.handle(h.patchSession))
 	m.Post("/sessions/{id}/prompt", h.handle(h.prompt))
 	m.Post("/sessions/{id}/steer", h.handle(h.steer))
 	m.Post("/sessions/{id}/followup", h.handle(h.followup))

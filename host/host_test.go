@@ -186,6 +186,7 @@ func wire(app *roster.App) host.Deps {
 			sub, err := app.Submit(ctx, roster.Ask(a))
 			return host.Submitted(sub), err
 		},
+		Configure: app.Configure,
 		Steer: app.Steer, Followup: app.Followup, Cancel: app.Cancel,
 		Approvals: app.Approvals, Answer: app.Answer,
 		Follow: app.Follow, Backend: app.Backend, Code: roster.Code,

@@ -119,7 +119,7 @@ func noRoute(_ *response, r *http.Request) error {
 
 func (h *Host) wrongMethod(w *response, r *http.Request) error {
 	path := r.URL.EscapedPath()
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if h.mux.Match(chi.NewRouteContext(), method, path) {
 			w.Header().Add("Allow", method)
 		}

@@ -35,6 +35,9 @@ type Overrides struct {
 	Flags map[string]string `json:"flags,omitempty"`
 	// AllowAll lets the permission mode bypass have its effect.
 	AllowAll bool `json:"allow_all,omitempty"`
+	// Session are the settings of the session, below Set; they stand in the log as
+	// events of their own.
+	Session Settings `json:"-"`
 }
 
 // Steer is a message for the loop that runs: delivered after the tool calls

@@ -40,6 +40,8 @@ func newBody(typ string) Body {
 		return new(Cancel)
 	case "input.answered":
 		return new(InputAnswered)
+	case "session.set":
+		return new(Set)
 	case "permission.resolved":
 		return new(PermissionResolved)
 	case "session.start":

@@ -17,6 +17,7 @@ func (*Prompt) Type() string      { return "prompt" }
 func (*Steer) Type() string       { return "steer" }
 func (*Followup) Type() string    { return "followup" }
 func (*Cancel) Type() string      { return "cancel" }
+func (*Set) Type() string         { return "session.set" }
 func (*Start) Type() string       { return "session.start" }
 func (*LoopStart) Type() string   { return "loop.start" }
 func (*LoopResumed) Type() string { return "loop.resumed" }
@@ -288,6 +289,7 @@ func (b *Delta) AppendJSON(dst []byte) []byte {
 }
 
 func (b *Cancel) AppendJSON(dst []byte) []byte      { return appendAny(dst, b) }
+func (b *Set) AppendJSON(dst []byte) []byte         { return appendAny(dst, b) }
 func (b *Start) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Switched) AppendJSON(dst []byte) []byte    { return appendAny(dst, b) }
 func (b *LoopResumed) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }

@@ -49,6 +49,7 @@ func bodies(t *rapid.T) []Body {
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
+		&Set{Keys: map[string]string{"model": texts(t), "temperature": ""}},
 		&Start{Profile: texts(t), Title: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t), Parent: texts(t), Call: texts(t)},
 		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},

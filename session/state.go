@@ -47,6 +47,7 @@ type Session struct {
 	Cancel   bool      // the open loop, or the one that would start next, is to end
 	LastUsed time.Time // of the last inbound event
 	Asked    Overrides // of the last prompt that was delivered
+	Settings Settings  // over the profile, from the next loop on
 	User     string    // of that prompt
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
@@ -351,6 +352,8 @@ func (s *Session) receive(e *Event, body Body) {
 		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, nil})
 	case *Followup:
 		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, nil})
+	case *Set:
+		s.Settings = s.Settings.With(b.Keys)
 	case *Cancel:
 		s.Cancel = s.Runnable() // a message that is held waits for the next prompt, which is not meant
 	}

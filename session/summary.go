@@ -33,6 +33,7 @@ type Summary struct {
 	Usage      message.Usage // with that of its children
 	Last       int64
 	Children   int // sessions that it or its children have delegated to
+	Settings   Settings
 
 	Open      bool // a loop has started and has not ended
 	Suspended bool // the loop waits for a person
@@ -95,6 +96,8 @@ func (s *Summary) Apply(e *Event) error {
 		s.Prompts++
 	case *Steer, *Followup:
 		s.Notes++
+	case *Set:
+		s.Settings = s.Settings.With(b.Keys)
 	case *LoopStart:
 		if e.Depth > 0 {
 			break

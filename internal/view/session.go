@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/rosterrun/roster/message"
@@ -26,6 +27,27 @@ type Session struct {
 	Depth  int    `json:"depth,omitempty"`
 	// Children counts the sessions that it and its children delegated to.
 	Children int `json:"children,omitempty"`
+	// Settings are what the session sets over its profile; nil: nothing.
+	Settings *Settings `json:"settings,omitempty"`
+}
+
+// Settings are what a session sets over its profile.
+type Settings struct {
+	Model       string   `json:"model,omitempty"`
+	Thinking    string   `json:"thinking,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+}
+
+// NewSettings shows settings; nil if there are none.
+func NewSettings(s session.Settings) *Settings {
+	if s == (session.Settings{}) {
+		return nil
+	}
+	v := &Settings{Model: s.Model, Thinking: s.Thinking}
+	if t, err := strconv.ParseFloat(s.Temperature, 64); err == nil {
+		v.Temperature = &t
+	}
+	return v
 }
 
 // Conversation is a session with the messages that its next request sends, and
@@ -50,7 +72,7 @@ func NewSession(s *session.Summary) Session {
 	return Session{
 		ID: s.Key.Stream, Profile: s.Profile, Status: s.Status(),
 		Created: s.Created, Updated: s.Updated, LastActive: s.LastActive,
-		Turns: s.Turns, Usage: s.Usage, Title: s.Title, Children: s.Children,
+		Turns: s.Turns, Usage: s.Usage, Title: s.Title, Children: s.Children, Settings: NewSettings(s.Settings),
 	}
 }
 

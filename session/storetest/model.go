@@ -281,7 +281,7 @@ func (x *machine) stepPost() {
 		Worker:   x.draw("for", "", "w1", "w2"),
 		OnlyIdle: rapid.Bool().Draw(x.rt, "only idle"),
 	}
-	switch x.draw("events", "prompt", "private", "steer", "answer", "cancel", "both") {
+	switch x.draw("events", "prompt", "private", "steer", "answer", "cancel", "set", "both") {
 	case "prompt":
 		p.Events = []session.Event{x.prompt("x")}
 	case "private":
@@ -292,6 +292,8 @@ func (x *machine) stepPost() {
 		p.Events = []session.Event{x.answer()}
 	case "cancel":
 		p.Events = []session.Event{x.event(&session.Cancel{})}
+	case "set":
+		p.Events = []session.Event{x.event(&session.Set{Keys: map[string]string{"model": x.draw("model", "", "a/b"), "temperature": "0.5"}})}
 	case "both":
 		p.Events = []session.Event{x.prompt("x"), x.steer("z")}
 	}
