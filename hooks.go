@@ -24,7 +24,24 @@ func (a *App) hooks(s *spec.Spec) (*hook.Set, error) {
 		}
 		list = append(list, h)
 	}
-	return hook.NewSet(append(list, a.opts.Hooks...)...)
+	list = append(list, a.opts.Hooks...)
+	for i := range list {
+		if list[i].On == hook.AfterLoop {
+			list[i].Ask = a.loud(list[i])
+		}
+	}
+	return hook.NewSet(list...)
+}
+
+// loud says when a hook fails after a loop: its log is closed then.
+func (a *App) loud(h hook.Hook) func(context.Context, *hook.Moment) (hook.Verdict, error) {
+	return func(ctx context.Context, m *hook.Moment) (hook.Verdict, error) {
+		v, err := h.Ask(ctx, m)
+		if err != nil {
+			a.opts.Log.Warn("a hook failed after the end of a loop", "hook", h.Name, "session", m.Session, "error", err)
+		}
+		return v, err
+	}
 }
 
 // fileHook makes a hook of what a file says. It is asked only as long as that is
@@ -41,14 +58,9 @@ func (a *App) fileHook(e *hook.Entry) (hook.Hook, error) {
 	}
 	item := trust.OfHook(e)
 	return hook.Hook{On: e.On, Name: e.Name(), Match: e.Match, Timeout: e.Timeout, Ask: func(ctx context.Context, m *hook.Moment) (hook.Verdict, error) {
-		err := a.Trust().Gate(item)
-		var v hook.Verdict
-		if err == nil {
-			v, err = ask(ctx, m)
+		if err := a.Trust().Gate(item); err != nil {
+			return hook.Verdict{}, err
 		}
-		if err != nil && m.Event == hook.AfterLoop { // the log is closed
-			a.opts.Log.Warn("a hook failed", "hook", item.At.String(), "session", m.Session, "error", err)
-		}
-		return v, err
+		return ask(ctx, m)
 	}}, nil
 }

@@ -71,7 +71,7 @@ var imports = map[string]string{
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse model",
 	"internal/wire/wiretest": "internal/wire message model",
-	"internal/view":          "message model permission profile session spec",
+	"internal/view":          "hook message model permission profile session spec trust",
 	"internal/grants":        "internal/keep permission",
 	"internal/keep":          "",
 	"internal/keyfile":       "internal/keep",

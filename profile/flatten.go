@@ -155,6 +155,8 @@ func mergeExtra(weak, strong []Extra) []Extra {
 		case add:
 			s.Key = out[i].Key
 			s.YAML = combine(out[i].YAML, s.YAML, appendLists)
+		case key == hooks:
+			s.YAML = combine(out[i].YAML, s.YAML, joinHooks)
 		default:
 			s.YAML = combine(out[i].YAML, s.YAML, mergeMaps)
 		}

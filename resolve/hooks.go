@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/profile"
-	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/trust"
@@ -57,22 +54,14 @@ func (r *resolver) badHook(err error) {
 
 // hooksOf reads the hooks of a profile that act.
 func hooksOf(v trust.View, p *profile.Profile) ([]hook.Entry, error) {
-	x, ok := kept(p, "hooks")
-	if !ok || !dialect.ActsOnHooks(p.Dialect) {
+	h, err := p.Hooks()
+	switch {
+	case err != nil:
+		return nil, &trust.HookError{Item: trust.Item{Key: h.Key, At: h.At}, Err: err}
+	case h == nil:
 		return nil, nil
 	}
-	n, err := x.Node()
-	if err != nil {
-		return nil, &trust.HookError{Item: trust.Item{Key: x.Key, At: x.At}, Err: err}
-	}
-	at := func(n *yaml.Node) source.Origin {
-		at := x.At
-		if p.Dialect == "roster" || p.Dialect == "knot" { // else the lines of the file are not known
-			at.Line, at.Column = at.Line+n.Line-1, 0
-		}
-		return at
-	}
-	return v.Hooks(p.Name, x.Key, n, at)
+	return v.Hooks(p.Name, h.Key, h.Value, h.Place)
 }
 
 // HooksNow gives a spec that stands in a log the host's hooks of this moment,

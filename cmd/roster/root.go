@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -97,6 +98,9 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 // keep it from working is said on stderr.
 func (c *cli) open(o roster.Options) (*roster.App, error) {
 	o.State, o.Profiles, o.Getenv, o.Trust = c.state, c.profiles, c.getenv, c.trust
+	if o.Log == nil && !c.quiet {
+		o.Log = slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	app, ds, err := roster.Open(c.dir, o)
 	if err != nil {
 		return nil, err

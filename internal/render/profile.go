@@ -30,6 +30,9 @@ func Profile(w io.Writer, s Style, p view.Profile) {
 	for _, r := range p.Permission {
 		row("permission", fmt.Sprintf("%s %s %s", r.Effect, r.Tool, r.Subject))
 	}
+	for _, h := range p.Hooks {
+		row("hooks", strings.Join(strings.Fields(fmt.Sprintf("%s %s %s%s (%s:%d)", h.On, h.Match, h.Command, h.URL, h.File, h.Line)), " "))
+	}
 	for _, key := range []string{"turns", "tokens", "duration", "cost"} {
 		if v, ok := p.Limits[key]; ok {
 			row("limits", fmt.Sprintf("%s %v", key, v))

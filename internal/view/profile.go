@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/trust"
 )
 
 // Item is a profile in a list.
@@ -51,6 +53,7 @@ type Profile struct {
 	Permission        []permission.Rule          `json:"permission,omitempty"`
 	DefaultPermission string                     `json:"default_permission,omitempty"`
 	PermissionMode    string                     `json:"permission_mode,omitempty"`
+	Hooks             []Hook                     `json:"hooks,omitempty"` // with those of its parents
 	Limits            map[string]any             `json:"limits,omitempty"`
 	Workspace         string                     `json:"workspace,omitempty"`
 	// SystemPrompt is the prompt: the key's text or, without the key, the body.
@@ -62,6 +65,38 @@ type Profile struct {
 	Revision       string               `json:"revision"`
 	Body           string               `json:"body"`
 	Diagnostics    []profile.Diagnostic `json:"diagnostics"`
+}
+
+// Hook is a hook of a profile and where it stands. URL has no query, which may
+// hold a secret.
+type Hook struct {
+	On      hook.Event `json:"on"`
+	Command string     `json:"command,omitempty"`
+	URL     string     `json:"url,omitempty"`
+	Match   string     `json:"match,omitempty"`
+	File    string     `json:"file"`
+	Line    int        `json:"line"`
+}
+
+func hooks(p *profile.Profile) (list []Hook) {
+	for _, l := range p.Layers() {
+		h, err := l.Hooks()
+		if h == nil || err != nil {
+			continue
+		}
+		entries, err := trust.Everything().Hooks(l.Name, h.Key, h.Value, h.Place)
+		if err != nil {
+			continue // such a profile does not load
+		}
+		for _, e := range entries {
+			v := Hook{On: e.On, Command: e.Command, Match: e.Match, File: e.At.File, Line: e.At.Line}
+			if e.URL != "" {
+				v.URL = e.Does()
+			}
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // Version is a version of a profile's file. Revision is that of a commit, or a
@@ -104,14 +139,14 @@ func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
 
 // NewProfile describes a profile in full, with what it inherits.
 func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
-	body := p.Body
+	body, hooks := p.Body, hooks(p)
 	p = p.Flatten()
 	v := Profile{
 		Name: p.Name, Title: p.Title.V, Description: p.Description.V, Summary: p.Summary.V,
 		Mode: mode(p), Hidden: p.Hidden.V,
 		Provider: p.Provider.V, Model: p.Model.V,
 		Temperature: optional(p.Temperature), TopP: optional(p.TopP), MaxTokens: p.MaxTokens.V, Thinking: p.Thinking.V,
-		Tools: tools(p), Permission: p.Permission, Limits: limits(p), Workspace: p.Workspace.V,
+		Tools: tools(p), Permission: p.Permission, Hooks: hooks, Limits: limits(p), Workspace: p.Workspace.V,
 		SystemPrompt: p.Body, SubagentPrompt: p.SubagentPrompt.V,
 		Dialect: p.Dialect, Source: Source{p.File}, Revision: p.Revision(), Body: body,
 		Extends: p.Extends.V, Diagnostics: append([]profile.Diagnostic{}, ds...),

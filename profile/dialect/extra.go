@@ -62,7 +62,7 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	switch {
 	case native && d.strict() && !d.fits(f, &key.Shape): // the diagnostic says so
 	case !native && isLabel(f.key):
-	case f.key == hooks && ActsOnHooks(d.p.Dialect):
+	case f.key == hooks && profile.ActsOnHooks(d.p.Dialect):
 		d.hooks(f)
 	case native && key.Acts && f.key != hooks:
 	case key.Guard:

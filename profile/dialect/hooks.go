@@ -9,16 +9,6 @@ import (
 
 const hooks = "hooks"
 
-// ActsOnHooks says whether the key hooks of a dialect has the native form, and
-// acts. In others it is something else, and kept.
-func ActsOnHooks(dialect string) bool {
-	switch dialect {
-	case "", "roster", "knot", "config":
-		return true
-	}
-	return false
-}
-
 // hooks reports what is wrong with hooks, which would keep a profile from being
 // run.
 func (d *decoder) hooks(f field) {
