@@ -187,7 +187,7 @@ func wire(app *roster.App) host.Deps {
 			return host.Submitted(sub), err
 		},
 		Configure: app.Configure,
-		Steer: app.Steer, Followup: app.Followup, Cancel: app.Cancel,
+		Steer:     app.Steer, Followup: app.Followup, Cancel: app.Cancel,
 		Approvals: app.Approvals, Answer: app.Answer,
 		Follow: app.Follow, Backend: app.Backend, Code: roster.Code,
 		Log: slog.New(slog.DiscardHandler),

@@ -32,6 +32,9 @@ type Input struct {
 	// dotted: limits.turns. Overrides are a request's: they narrow limits, tools
 	// and permissions, and never widen them.
 	Session, Overrides, Flags map[string]string
+	// Inline is what stands beside the reference to the profile, in a file or in
+	// code (Agent.Resolve): below Overrides, and not bounded as they are.
+	Inline *profile.Profile
 	// Workspace is the directory for this run; empty: the profile's, else the
 	// workspace's root.
 	Workspace string
@@ -83,6 +86,7 @@ type resolver struct {
 	in     Input
 	layers []config.Layer // the weakest first
 	own    int            // the first layer of the profile and its parents
+	asked  int            // the layer of the request; 0: none
 	// written are the layers from own on with what has no effect.
 	written []*profile.Profile
 	won     map[string]int // which layer a key is from
@@ -134,30 +138,46 @@ func (r *resolver) stack() error {
 		if p == r.in.Profile {
 			name = source.Profile
 		}
-		keys, inert := r.in.Trust.Strip(p)
-		for _, e := range inert {
-			r.ds = append(r.ds, e.Diagnostic())
-		}
-		r.layers = append(r.layers, config.Layer{Name: name, Keys: keys})
-		r.written = append(r.written, p)
+		r.push(name, p)
 	}
-	for _, set := range []struct {
-		layer source.Layer
-		keys  map[string]string
-	}{{source.Session, r.in.Session}, {source.Override, r.in.Overrides}, {source.Flag, r.in.Flags}} {
-		if len(set.keys) == 0 {
-			continue
-		}
-		keys, err := Keys(set.layer, set.keys)
-		if err != nil {
-			return err
-		}
-		if set.layer == source.Override {
-			r.narrow(keys)
-		}
-		r.layers = append(r.layers, config.Layer{Name: set.layer, Keys: keys})
-		r.written = append(r.written, keys)
+	if err := r.pushKeys(source.Session, r.in.Session); err != nil {
+		return err
 	}
+	if r.in.Inline != nil {
+		r.push(source.Override, r.in.Inline)
+	}
+	if err := r.pushKeys(source.Override, r.in.Overrides); err != nil {
+		return err
+	}
+	return r.pushKeys(source.Flag, r.in.Flags)
+}
+
+// push puts a layer on top, without what of it has no effect.
+func (r *resolver) push(name source.Layer, p *profile.Profile) {
+	keys, inert := r.in.Trust.Strip(p)
+	for _, e := range inert {
+		r.ds = append(r.ds, e.Diagnostic())
+	}
+	r.layers = append(r.layers, config.Layer{Name: name, Keys: keys})
+	r.written = append(r.written, p)
+}
+
+// pushKeys puts keys on top, if there are any. Those of a request narrow what is
+// below them.
+func (r *resolver) pushKeys(name source.Layer, set map[string]string) error {
+	if len(set) == 0 {
+		return nil
+	}
+	keys, err := Keys(name, set)
+	if err != nil {
+		return err
+	}
+	if name == source.Override {
+		r.narrow(keys)
+		r.asked = len(r.layers)
+	}
+	r.layers = append(r.layers, config.Layer{Name: name, Keys: keys})
+	r.written = append(r.written, keys)
 	return nil
 }
 

@@ -12,8 +12,7 @@ import (
 // counts says whether what a layer allows counts: not of a workspace that nobody
 // has trusted, and not of a request.
 func (r *resolver) counts(layer int) bool {
-	l := r.layers[layer]
-	return l.Name != source.Override && r.trusts(layer)
+	return (r.asked == 0 || layer != r.asked) && r.trusts(layer)
 }
 
 // trusts says the same of workspaces alone.
