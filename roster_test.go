@@ -17,10 +17,16 @@ import (
 	"github.com/rosterrun/roster/message"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/session"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "__exec" {
+		os.Exit(sandbox.ExecMain(os.Args[2:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func text(s string) []message.Part { return []message.Part{message.Text{Text: s}} }
 

@@ -21,6 +21,7 @@ type answerBody struct {
 	StopReason session.Reason `json:"stopReason"`
 	Limit      string         `json:"limit,omitempty"`  // that ended the run
 	Denied     int            `json:"denied,omitempty"` // tool calls
+	Error      *session.Error `json:"error,omitempty"`  // of a run that a hook denied
 }
 
 // chat runs a prompt and answers when its loop has ended.
@@ -46,7 +47,7 @@ func (h *Host) chat(w *response, r *http.Request) error {
 	if end.Reason == session.ReasonError || end.Reason == session.ReasonPoisoned {
 		return failure(sub.Key.Stream, end)
 	}
-	return writeJSON(w, http.StatusOK, answerBody{sub.Key.Stream, end.Text, end.Usage, end.Reason, end.Limit, end.Denied})
+	return writeJSON(w, http.StatusOK, answerBody{sub.Key.Stream, end.Text, end.Usage, end.Reason, end.Limit, end.Denied, end.Error})
 }
 
 // failure is the answer for a loop that failed.

@@ -57,6 +57,8 @@ func TestFlatten(t *testing.T) {
 			}, []string{"deny", "allow"}},
 		{"maps that are kept merge", []string{"habits: {think: true, anti-stall: {threshold: 3, enabled: true}}\n---\n", "habits:\n  anti-stall: {threshold: 4}\n  planning: true\n---\n"},
 			extra, "habits: {think: true, anti-stall: {threshold: 4, enabled: true}, planning: true}\n"},
+		{"hooks are added", []string{"hooks: {before-tool: [{command: a}]}\n---\n", "hooks: {before-tool: [{command: b}], after-loop: [{command: c}]}\n---\n"},
+			extra, "hooks: {before-tool: [{command: a}, {command: b}], after-loop: [{command: c}]}\n"},
 		{"block maps too", []string{"vars:\n  a: one\n  b: two\n---\n", "vars: {b: three}\n---\n"},
 			extra, "vars:\n  a: one\n  b: three\n"},
 		{"lists that are kept replace", []string{"skills: [a]\n---\n", "skills: [b]\n---\n"}, extra, "skills: [b]\n"},
