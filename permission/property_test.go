@@ -193,3 +193,26 @@ func TestOfferIsTheMost(t *testing.T) {
 		}
 	})
 }
+
+// TestOthersOnlyNarrow: the policy of this moment beside that of a run's start,
+// and the agents above with their denials, never allow more.
+func TestOthersOnlyNarrow(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		l, g, q := anyLayers(r), anyGrants(r), anyQuery(r)
+		alone := compile(t, l).With(g).Decide(q)
+		narrower := l
+		narrower.HostNow = rapid.SliceOfN(anyRule(), 1, 3).Draw(r, "host now")
+		if d := compile(t, narrower).With(g).Decide(q); d.Effect > alone.Effect {
+			r.Fatalf("%s with another policy beside it, %s without", d.Effect, alone.Effect)
+		}
+		above := compile(t, anyLayers(r))
+		under := compile(t, l).Under(above).With(g)
+		d := under.Decide(q)
+		if d.Effect > alone.Effect || above.Decide(q).Effect == Deny && d.Effect != Deny {
+			r.Fatalf("%s under another, %s alone", d.Effect, alone.Effect)
+		}
+		if d.Effect > under.Offer(q.Tool).Effect && l.Mode != ModeBypass && l.Mode != ModeAcceptEdits && len(g.Session)+len(g.Workspace) == 0 {
+			r.Fatalf("%s, and withheld", d.Effect)
+		}
+	})
+}
