@@ -25,6 +25,10 @@ func BenchmarkDecide(b *testing.B) {
 	for i := range 128 - len(alone) {
 		alone = append(alone, Rule{Tool: "read", Subject: fmt.Sprintf("services/team%d/*", i), Effect: Deny})
 	}
+	sites := Builtin()
+	for i := range 128 - len(sites) {
+		sites = append(sites, Rule{Tool: "webfetch", Subject: fmt.Sprintf("https://team%d.example.org/*", i), Effect: Effect(i % 3)})
+	}
 	for _, bb := range []struct {
 		name  string
 		rules []Rule
@@ -36,6 +40,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"the last rule", append(manyRules(127), Rule{Tool: "edit", Subject: "src/*", Effect: Allow}), Query{Tool: "edit", Subject: "src/a.go"}, Allow},
 		{"tool without a rule", manyRules(128), Query{Tool: "github_get_issue", Subject: "x"}, Ask},
 		{"url", manyRules(128), Query{Tool: "webfetch", Subject: "https://team3.example.org/index.html"}, Allow},
+		{"url, all rules for it", sites, Query{Tool: "webfetch", Subject: "https://other.example.org/index.html"}, Ask},
 		{"line", manyRules(128), Query{Tool: "bash", Subject: "make team3 test"}, Allow},
 		{"long line", manyRules(128), Query{Tool: "bash", Subject: `cd services && git log --oneline "$base"..HEAD | head -20 > out.txt; env CI=1 make team3 test 2>&1`}, Ask},
 	} {

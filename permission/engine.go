@@ -174,12 +174,13 @@ func (e *Engine) decide(q Query) Decision {
 	case bash:
 		return e.decideLine(q)
 	case webfetch:
-		var ok bool
-		if t.url, ok = parseAddress(q.Subject); !ok {
+		a, ok := parseAddress(q.Subject)
+		if !ok {
 			return Decision{Step: StepNone, Reason: ReasonAddress}
 		}
+		t.url = &a
 	}
-	return e.conclude(q, e.judge(&t), e.cap(&t), t.heads != nil)
+	return e.conclude(q, e.judge(&t), e.cap(&t), t.holes != nil)
 }
 
 // verdict is what one step says.

@@ -46,7 +46,7 @@ type linePart struct {
 
 func (l *line) add(shown, tool string, t target) {
 	t.tool = tool
-	l.unknown = l.unknown || t.heads != nil
+	l.unknown = l.unknown || t.holes != nil
 	l.parts = append(l.parts, linePart{Query{Tool: tool, Subject: shown}, t})
 }
 
@@ -87,7 +87,7 @@ func (e *Engine) command(l *line, c shell.Command) {
 	}
 	t := target{text: joined(words)}
 	shown := t.s
-	if t.heads != nil {
+	if t.holes != nil {
 		shown = c.String()
 	}
 	if first == len(words) {
@@ -99,14 +99,18 @@ func (e *Engine) command(l *line, c shell.Command) {
 		l.add(shown, bash, anything())
 		return
 	}
-	var based text
+	var based *text
 	if base := path.Base(name); base != name && e.does(ofBaseNames) {
-		based = joined(append([]shell.Word{{{Text: base}}}, words[first+1:]...))
+		b := joined(append([]shell.Word{{{Text: base}}}, words[first+1:]...))
+		based = &b
 	}
-	if first == 0 {
+	switch {
+	case first == 0:
 		t.base = based
-	} else {
-		t.bare = [2]text{joined(words[first:]), based}
+	case based == nil:
+		t.bare = []text{joined(words[first:])}
+	default:
+		t.bare = []text{joined(words[first:]), *based}
 	}
 	l.add(shown, bash, t)
 }

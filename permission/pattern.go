@@ -13,14 +13,17 @@ import (
 // the subject stands for a hole: text that is not known.
 type Pattern struct {
 	parts []string // the text around and between the stars
-	ends  ends
+	ends  fixedEnds
 }
 
 // ends are up to 16 bytes at the start and 8 at the end of a text: compared with
 // those of a subject, they tell most patterns apart from it at once. Packed into
 // numbers, the outermost byte comes lowest; where a text is shorter, there is
 // NUL, which no pattern contains.
-type ends struct{ head, next, tail, headMask, nextMask, tailMask uint64 }
+type ends struct{ head, next, tail uint64 }
+
+// fixedEnds are the ends of a pattern, as far as they are fixed.
+type fixedEnds struct{ ends, mask ends }
 
 func endsOf(s string) (e ends) {
 	n := len(s)
@@ -46,12 +49,11 @@ func load(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// fixedEnds are those of every text that begins and ends with two texts.
-func fixedEnds(head, tail string) ends {
+// between gives the ends of every text that begins and ends with two texts.
+func between(head, tail string) fixedEnds {
 	e := endsOf(head)
 	e.tail = endsOf(tail).tail
-	e.headMask, e.nextMask, e.tailMask = mask(len(head)), mask(len(head)-8), mask(len(tail))
-	return e
+	return fixedEnds{e, ends{mask(len(head)), mask(len(head) - 8), mask(len(tail))}}
 }
 
 // mask covers the lowest n bytes.
@@ -60,8 +62,8 @@ func mask(n int) uint64 {
 }
 
 // fit says whether a text with the ends s may have these.
-func (e *ends) fit(s *ends) bool {
-	return (s.head&e.headMask^e.head)|(s.next&e.nextMask^e.next)|(s.tail&e.tailMask^e.tail) == 0
+func (e *fixedEnds) fit(s ends) bool {
+	return s.head&e.mask.head == e.ends.head && s.next&e.mask.next == e.ends.next && s.tail&e.mask.tail == e.ends.tail
 }
 
 // ParsePattern compiles a pattern: `*` stands for any run of characters, `?`
@@ -84,7 +86,7 @@ func ParsePattern(s string) (Pattern, error) {
 	first, _, _ := strings.Cut(kept[0], "?")
 	last := kept[len(kept)-1]
 	last = last[strings.LastIndexByte(last, '?')+1:]
-	return Pattern{kept, fixedEnds(first, last)}, nil
+	return Pattern{kept, between(first, last)}, nil
 }
 
 // Any says whether the pattern is `*`, which matches everything.
@@ -181,11 +183,14 @@ func suffix(part, s string) bool {
 // mayMatch says whether the pattern could stand for the whole of a text with
 // something in its holes. It is sure when it denies that.
 func (p Pattern) mayMatch(t *text) bool {
-	if len(p.parts) == 0 || t.whole && p.Match(t.full) {
-		return len(p.parts) > 0
+	switch {
+	case t.holes == nil || len(p.parts) == 0:
+		return p.Match(t.s)
+	case t.holes.whole && p.Match(t.holes.full):
+		return true
 	}
 	first, last := p.parts[0], p.parts[len(p.parts)-1]
-	for _, head := range t.heads {
+	for _, head := range t.holes.heads {
 		rest, ok := agree(first, head)
 		if len(p.parts) > 1 {
 			rest = last // between a star and a hole there is room for anything
@@ -193,7 +198,7 @@ func (p Pattern) mayMatch(t *text) bool {
 		fits := func(tail string) bool {
 			return agreeBack(rest, tail) && (len(p.parts) > 1 || runes(head)+runes(tail) <= runes(first))
 		}
-		if ok && slices.ContainsFunc(t.tails, fits) {
+		if ok && slices.ContainsFunc(t.holes.tails, fits) {
 			return true
 		}
 	}

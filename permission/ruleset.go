@@ -14,14 +14,19 @@ type ruleset struct {
 	empty     bool
 }
 
-// list holds rules in their order, and the ends of their subjects side by side.
+// list holds rules in their order, and side by side the ends of their subjects
+// and, for webfetch, those of their hosts.
 type list struct {
-	rules []compiled
-	ends  []ends
+	rules       []compiled
+	ends, hosts []fixedEnds
 }
 
-func (l list) with(c compiled) list {
-	return list{append(l.rules, c), append(l.ends, c.subject.ends)}
+func (l list) with(c compiled, tool string) list {
+	l.rules, l.ends = append(l.rules, c), append(l.ends, c.subject.ends)
+	if tool == webfetch {
+		l.hosts = append(l.hosts, c.url.host.ends)
+	}
+	return l
 }
 
 type compiled struct {
@@ -49,7 +54,7 @@ func compileRules(rules []Rule, host bool) (*ruleset, error) {
 		if c.tool.literal() {
 			set.named[c.rule.Tool] = list{}
 		} else {
-			set.patterned = set.patterned.with(c)
+			set.patterned = set.patterned.with(c, "")
 		}
 	}
 	for _, tool := range []string{webfetch, task, ExternalDirectory, Protected} {
@@ -58,7 +63,7 @@ func compileRules(rules []Rule, host bool) (*ruleset, error) {
 	for tool := range set.named {
 		for i := range all {
 			if c := &all[i]; c.holdsFor(tool, host) {
-				set.named[tool] = set.named[tool].with(*c)
+				set.named[tool] = set.named[tool].with(*c, tool)
 			}
 		}
 	}
@@ -124,11 +129,17 @@ func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
 	}
 	var found *compiled
 	for i := len(l.rules) - 1; i >= 0; i-- {
-		if plain && !l.ends[i].fit(&t.ends) {
-			continue
+		switch {
+		case plain:
+			i = fitting(l.ends[:i+1], t.ends)
+		case t.url != nil:
+			i = fittingURL(l.ends[:i+1], l.hosts[:i+1], t)
+		}
+		if i < 0 {
+			break
 		}
 		c := &l.rules[i]
-		if others && !(c.tool.ends.fit(&toolEnds) && c.tool.Match(t.tool)) {
+		if others && !(c.tool.ends.fit(toolEnds) && c.tool.Match(t.tool)) {
 			continue
 		}
 		m := c.match(t)
@@ -146,6 +157,29 @@ func (s *ruleset) judge(t *target, otherwise Effect) (Effect, *Rule) {
 		return found.effect, found.rule
 	}
 	return otherwise, nil
+}
+
+// fitting gives the last of the ends that a subject may have, or -1. Most of a
+// decision's time is spent here, in a loop that stays in registers.
+func fitting(list []fixedEnds, subject ends) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].fit(subject) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fittingURL is fitting for a URL: the host may fit, or the text, as it is written
+// or as it is read.
+func fittingURL(list, hosts []fixedEnds, t *target) int {
+	host, text, written := t.url.ends, t.url.textEnds, t.ends
+	for i := len(list) - 1; i >= 0; i-- {
+		if hosts[i].fit(host) || list[i].fit(text) || list[i].fit(written) {
+			return i
+		}
+	}
+	return -1
 }
 
 // offer says what the most is that may be done with a tool, on whatever subject:
@@ -174,18 +208,18 @@ func (s *ruleset) offer(tool string, otherwise Effect) (most Effect, by *Rule) {
 type target struct {
 	tool string
 	text
-	url address // of webfetch
-	// base is the text with the command's base name. Denials and questions match
-	// it too; empty: it is the same.
-	base text
+	url *address // of webfetch
+	// base is the text with the command's base name, if that is another.
+	// Denials and questions match it too.
+	base *text
 	// bare are texts without the assignments in front. A denial or question
 	// that matches one of them counts beside what matches the text.
-	bare [2]text
+	bare []text
 }
 
 // plain says that a rule matches the text or does not.
 func (t *target) plain() bool {
-	return t.heads == nil && t.base.s == "" && t.bare[0].s == "" && t.url.host == ""
+	return t.holes == nil && t.base == nil && t.bare == nil && t.url == nil
 }
 
 // matched says for which fillings of a target's holes a rule matches.
@@ -198,18 +232,18 @@ const (
 )
 
 func (c *compiled) match(t *target) matched {
-	if t.url.host != "" {
+	if t.url != nil {
 		return c.matchURL(t)
 	}
 	m := c.matchText(&t.text)
 	if c.effect == Allow || m == always {
 		return m
 	}
-	if t.base.s != "" {
-		m = max(m, c.matchText(&t.base))
+	if t.base != nil {
+		m = max(m, c.matchText(t.base))
 	}
 	for i := range t.bare {
-		if bare := &t.bare[i]; m == never && bare.s != "" && c.matchText(bare) != never {
+		if m == never && c.matchText(&t.bare[i]) != never {
 			m = maybe
 		}
 	}
@@ -220,7 +254,7 @@ func (c *compiled) matchText(t *text) matched {
 	switch {
 	case c.subject.Match(t.s):
 		return always
-	case t.heads != nil && c.strict != Allow && c.subject.mayMatch(t):
+	case t.holes != nil && c.strict != Allow && c.subject.mayMatch(t):
 		return maybe
 	}
 	return never

@@ -13,12 +13,17 @@ const hole = "\x00"
 
 func holed(s string) bool { return strings.Contains(s, hole) }
 
-// text is a subject as rules are held against it. If it has holes, heads are
-// the texts that may stand before the first of them, and tails those after the
-// last; whole says that all holes may be empty, and that this leaves full.
+// text is a subject as rules are held against it.
 type text struct {
-	s            string
-	ends         ends
+	s     string
+	ends  ends
+	holes *holes // nil: it has none
+}
+
+// holes are what is known of a text with holes: heads are the texts that may
+// stand before the first of them, and tails those after the last; whole says
+// that all of them may be empty, and that this leaves full.
+type holes struct {
 	heads, tails []string
 	full         string
 	whole        bool
@@ -27,9 +32,8 @@ type text struct {
 // textOf reads a text in which a NUL is a hole.
 func textOf(s string) text {
 	t := text{s: s, ends: endsOf(s)}
-	if first := strings.Index(s, hole); first >= 0 {
-		t.heads = []string{s[:first]}
-		t.tails = []string{s[strings.LastIndex(s, hole)+1:]}
+	if first := strings.IndexByte(s, 0); first >= 0 {
+		t.holes = &holes{heads: []string{s[:first]}, tails: []string{s[strings.LastIndex(s, hole)+1:]}}
 	}
 	return t
 }
@@ -56,18 +60,19 @@ func joined(words []shell.Word) text {
 	t := text{s: b.String()}
 	t.ends = endsOf(t.s)
 	if holed(t.s) {
-		t.full, t.whole = t.before(words)
-		t.after(words)
+		t.holes = &holes{}
+		t.holes.full, t.holes.whole = t.holes.before(words)
+		t.holes.after(words)
 	}
 	return t
 }
 
 // before fills in the heads. If all holes may be empty, it gives what is left.
-func (t *text) before(words []shell.Word) (full string, whole bool) {
+func (h *holes) before(words []shell.Word) (full string, whole bool) {
 	var b strings.Builder
 	for i, w := range words {
-		if vanishes(w) && len(t.heads) < maxEnds {
-			t.heads = append(t.heads, b.String()+" ")
+		if vanishes(w) && len(h.heads) < maxEnds {
+			h.heads = append(h.heads, b.String()+" ")
 			continue
 		}
 		if i > 0 && !vanishes(w) {
@@ -75,7 +80,7 @@ func (t *text) before(words []shell.Word) (full string, whole bool) {
 		}
 		for _, p := range w {
 			if p.Hole {
-				t.heads = append(t.heads, b.String())
+				h.heads = append(h.heads, b.String())
 				return "", false
 			}
 			b.WriteString(p.Text)
@@ -84,7 +89,7 @@ func (t *text) before(words []shell.Word) (full string, whole bool) {
 	return b.String(), true
 }
 
-func (t *text) after(words []shell.Word) {
+func (h *holes) after(words []shell.Word) {
 	end := ""
 	for i, w := range slices.Backward(words) {
 		for _, p := range slices.Backward(w) {
@@ -92,8 +97,8 @@ func (t *text) after(words []shell.Word) {
 				end = p.Text + end
 				continue
 			}
-			t.tails = append(t.tails, end)
-			if !vanishes(w) || len(t.tails) > maxEnds {
+			h.tails = append(h.tails, end)
+			if !vanishes(w) || len(h.tails) > maxEnds {
 				return
 			}
 			break

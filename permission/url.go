@@ -13,8 +13,8 @@ type address struct {
 	scheme, host string
 	// path with the query, as written and without what servers see through:
 	// escaped letters and dots.
-	path, plain string
-	ends        ends // of the host
+	path, plain    string
+	ends, textEnds ends // of the host, and of all of it
 }
 
 // parseAddress reads a URL. Whatever another reader might take for another host
@@ -55,7 +55,7 @@ func parsedAddress(s string) (address, bool) {
 	}
 	a.plain += query
 	a.text = a.scheme + "://" + a.host + a.path
-	a.ends = endsOf(a.host)
+	a.ends, a.textEnds = endsOf(a.host), endsOf(a.text)
 	return a, true
 }
 
@@ -79,7 +79,7 @@ func plainAddress(s string) (address, bool) {
 			return address{}, false
 		}
 	}
-	return address{s, scheme, host, path, path, endsOf(host)}, true
+	return address{s, scheme, host, path, path, endsOf(host), endsOf(s)}, true
 }
 
 func usual(scheme, port string) bool {
@@ -125,10 +125,7 @@ func parseURLPattern(s string) (*urlPattern, error) {
 // matchURL holds a rule against an address. An allow must match every way to
 // read it; a denial or question also matches the whole as plain text.
 func (c *compiled) matchURL(t *target) matched {
-	a, p := &t.url, c.url
-	if c.effect == Allow && !p.any && !p.host.ends.fit(&a.ends) {
-		return never
-	}
+	a, p := t.url, c.url
 	hit := p.any
 	if !hit && p.scheme.Match(a.scheme) && p.host.Match(a.host) {
 		if c.effect == Allow {
