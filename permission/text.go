@@ -45,6 +45,14 @@ const maxEnds = 16
 // its blank does too.
 func joined(words []shell.Word) text {
 	var b strings.Builder
+	size := 0
+	for _, w := range words {
+		size++
+		for _, p := range w {
+			size += len(p.Text)
+		}
+	}
+	b.Grow(size)
 	for i, w := range words {
 		if i > 0 && !vanishes(w) {
 			b.WriteByte(' ')

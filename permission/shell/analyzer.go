@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -24,6 +25,8 @@ type analyzer struct {
 	chain int // of wrappers in wrappers
 	left  int // bytes that may still be parsed
 	err   error
+
+	pieces []Piece // see plainWord
 }
 
 // script analyses a text as a script of its own syntax. Its state stays as the
@@ -32,7 +35,7 @@ func (a *analyzer) script(text string, lang syntax.LangVariant) error {
 	if a.left -= len(text); a.left < 0 || a.depth == maxDepth {
 		return errors.New("the command line has too many scripts in scripts")
 	}
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	file, err := parse(text, lang)
 	if err != nil {
 		return fmt.Errorf("the command line does not parse: %w", err)
 	}
@@ -41,6 +44,16 @@ func (a *analyzer) script(text string, lang syntax.LangVariant) error {
 	a.stmts(file.Stmts)
 	a.src, a.lang, a.depth = src, outer, a.depth-1
 	return a.err
+}
+
+// parsers are kept between lines: making one costs more than parsing a short line.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
+
+func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	p := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(p)
+	syntax.Variant(lang)(p)
+	return p.Parse(strings.NewReader(text), "")
 }
 
 // nested analyses a script that is part of the line. One that does not parse

@@ -185,7 +185,7 @@ func (a *analyzer) callExpr(c *syntax.CallExpr, redirs []*syntax.Redirect) (succ
 	for _, as := range c.Assigns {
 		front = append(front, a.assignment(as))
 	}
-	words := make([]word, 0, 8)
+	words := make([]word, 0, len(c.Args))
 	for _, w := range c.Args {
 		words = a.words(words, w)
 	}

@@ -119,11 +119,21 @@ func (a *analyzer) discard(w *syntax.Word) (number bool) {
 	return a.expand(w).number()
 }
 
+// plainWord is text for a word of the line; most are, so their pieces share an array.
+func (a *analyzer) plainWord(s string) word {
+	if len(a.pieces) == cap(a.pieces) {
+		a.pieces = make([]Piece, 0, 16)
+	}
+	n := len(a.pieces)
+	a.pieces = append(a.pieces, Piece{Text: s})
+	return word{Word: a.pieces[n : n+1 : n+1]}
+}
+
 // expand removes the quotes of a word and walks the substitutions in it.
 func (a *analyzer) expand(w *syntax.Word) word {
 	if len(w.Parts) == 1 {
 		if lit, ok := w.Parts[0].(*syntax.Lit); ok && plain(lit.Value) {
-			return text(lit.Value)
+			return a.plainWord(lit.Value)
 		}
 	}
 	b := builder{}
