@@ -13,6 +13,9 @@ import (
 // absolute path, which may be a key: rules are shown, stored and told to the
 // model.
 func Expand(subject string, getenv func(string) (string, bool)) (string, error) {
+	if !strings.ContainsAny(subject, "~$") {
+		return subject, nil
+	}
 	var b strings.Builder
 	rest := subject
 	if rest == "~" || strings.HasPrefix(rest, "~/") {

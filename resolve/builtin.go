@@ -21,7 +21,10 @@ const (
 	DefaultBatch = 3
 )
 
-func builtin() *profile.Profile {
+// builtin is the lowest layer. It is never written.
+var builtin = builtIn()
+
+func builtIn() *profile.Profile {
 	return &profile.Profile{
 		Mode:              given("all"),
 		Tools:             given(profile.Tools{All: true}),

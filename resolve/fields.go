@@ -120,6 +120,11 @@ func (r *resolver) toolSettings() {
 // rules lines up the rules of all layers, and those of the host apart.
 func (r *resolver) rules() {
 	trace := spec.Trace{Origin: source.Origin{Layer: source.Builtin}}
+	count := 0
+	for _, l := range r.layers {
+		count += len(l.Keys.Permission)
+	}
+	r.out.Rules = make([]permission.Rule, 0, count)
 	for i, l := range r.layers {
 		if len(l.Keys.Permission) == 0 {
 			continue

@@ -107,7 +107,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 		in.LookupEnv = os.LookupEnv
 	}
 	in.Platform = cmp.Or(in.Platform, runtime.GOOS+"/"+runtime.GOARCH)
-	r := &resolver{in: in, won: map[string]int{}, out: &spec.Spec{Trusted: in.Trust.Workspace(), Origins: make(map[string]spec.Trace, 48)}}
+	r := &resolver{in: in, won: make(map[string]int, 48), out: &spec.Spec{Trusted: in.Trust.Workspace(), Origins: make(map[string]spec.Trace, 48)}}
 	if err := r.stack(); err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +131,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 
 // stack puts the layers in order.
 func (r *resolver) stack() error {
-	r.layers = append([]config.Layer{{Name: source.Builtin, Keys: builtin()}}, r.in.Config.Defaults...)
+	r.layers = append([]config.Layer{{Name: source.Builtin, Keys: builtin}}, r.in.Config.Defaults...)
 	r.own = len(r.layers)
 	for _, p := range r.in.Profile.Layers() {
 		name := source.Extends
