@@ -6,9 +6,12 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/session"
 )
 
 // Opens a workspace, asks one of its profiles and waits for the answer.
@@ -56,4 +59,67 @@ func ExampleOpen() {
 		}
 	}
 	// Output: done Good morning!
+}
+
+// Gives the program a say in what agents run.
+func ExampleHook() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "workspace")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for name, content := range map[string]string{
+		"cleaner.md":   "---\ndescription: Cleans up.\nmodel: script:replies.yaml\npermission: {bash: allow}\n---\nYou clean up.\n",
+		"replies.yaml": "replies: [{tools: [{name: bash, input: {command: rm -r src}}]}, {text: I leave it.}]\n",
+	} {
+		if name == "cleaner.md" {
+			name = filepath.Join("profiles", name)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	app, _, err := roster.Open(dir, roster.Options{State: filepath.Join(dir, "state"), Trust: true, Hooks: []roster.Hook{{
+		On: hook.BeforeTool, Match: "bash", Name: "our guard",
+		Ask: func(_ context.Context, m *hook.Moment) (hook.Verdict, error) {
+			if strings.Contains(string(m.Input), "rm ") {
+				return hook.Verdict{Decision: hook.Deny, Reason: "nothing is removed here"}, nil
+			}
+			return hook.Verdict{Decision: hook.Allow}, nil
+		},
+	}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer app.Close(ctx)
+	asked, err := app.Submit(ctx, roster.Ask{Profile: "cleaner", Parts: []message.Part{message.Text{Text: "Clean up."}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	watch := roster.Watch{Post: asked.Post}
+	for batch, err := range app.Follow(ctx, asked.Key, asked.After()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i := range batch {
+			if body, err := batch[i].Decode(); err == nil {
+				if h, ok := body.(*session.Hooked); ok {
+					fmt.Println(h.By, "said", h.Decision+":", h.Reason)
+				}
+			}
+			if end := watch.See(&batch[i]); end != nil {
+				fmt.Println(end.Text)
+				return
+			}
+		}
+	}
+	// Output:
+	// our guard said deny: nothing is removed here
+	// I leave it.
 }

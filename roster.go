@@ -19,6 +19,7 @@ import (
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/keyfile"
 	"github.com/rosterrun/roster/internal/wire"
@@ -122,6 +123,9 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 			return nil, nil, fmt.Errorf("ROSTER_TRUST is %q: it takes 1 or 0", v)
 		}
 		o.Trust = o.Trust || all
+	}
+	if _, err := hook.NewSet(o.Hooks...); err != nil {
+		return nil, nil, err
 	}
 	a := &App{opts: o, ledger: tool.NewLedger(), client: wire.NewClient()}
 	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/script"
@@ -32,8 +33,8 @@ const (
 
 // TestKilledAtEachEvent kills a run once at every event of its log, lets
 // another process take it up, and proves that it ends, that no answer that was
-// in the log is asked for again, that no effect happens twice, and that the
-// model is told where an outcome is not known.
+// in the log is asked for again, that no effect happens twice, that what hooks
+// said of a call holds, and that the model is told where an outcome is not known.
 func TestKilledAtEachEvent(t *testing.T) {
 	if dir := os.Getenv(crashDir); dir != "" {
 		crashWorker(t, dir)
@@ -82,6 +83,8 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 	var events []session.Event
 	answered := map[string]bool{} // by tool message or answer that was durable before the death
 	outcome := map[string]session.Outcome{}
+	hooked := map[string]*session.Hooked{} // by event and call
+	settled := map[string]bool{}           // those that were durable before the death
 	for e, err := range store.Read(t.Context(), key, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -93,6 +96,15 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 		case *session.Message:
 			if b.Role == message.Assistant && e.Seq <= at {
 				answered[strconv.Itoa(e.Turn)] = true
+			}
+		case *session.Hooked:
+			if hooked[b.On+b.Call] != nil {
+				t.Errorf("hooks have said of call %s twice what they think at %s", b.Call, b.On)
+			}
+			hooked[b.On+b.Call], settled[b.On+b.Call] = b, e.Seq <= at
+		case *session.ToolBefore:
+			if h := hooked["before-tool"+b.Call]; h != nil && string(h.Input) != string(b.Input) {
+				t.Errorf("call %s began with %s, and the hook gave it %s", b.Call, b.Input, h.Input)
 			}
 		case *session.ToolAfter:
 			if b.Tool == task.Switch || b.Tool == "inquire" {
@@ -136,6 +148,20 @@ func checkCrash(t *testing.T, dir string, at int64) []session.Event {
 		}
 		if o != session.OK && o != session.NotKnown {
 			t.Errorf("call %s ended as %s", call, o)
+		}
+	}
+	heard := map[string]int{}
+	for _, what := range lines(t, dir, "hooked") {
+		heard[what]++
+	}
+	for what := range hooked {
+		if n := heard[what]; n < 1 || settled[what] && n != 1 {
+			t.Errorf("the hook of %s was asked %d times, though its answer was durable: %t", what, n, settled[what])
+		}
+	}
+	for call, o := range outcome {
+		if hooked["before-tool"+call] == nil || (hooked["after-tool"+call] == nil) != (o == session.NotKnown) {
+			t.Errorf("the log does not have what hooks said of call %s", call)
 		}
 	}
 	if len(outcome) != 5 {
@@ -196,6 +222,7 @@ func crashWorker(t *testing.T, dir string) {
 			return tool.Text("asked"), nil
 		})})
 	b.asks = true
+	b.hooks = crashHooks(t, dir)
 	b.spec.Rules = append(b.spec.Rules, ask("risky"))
 	q := newBench(t, asking{script.New(
 		script.Reply{}, script.Reply{}, script.Reply{}, script.Reply{}, script.Reply{Text: "all done, as q"},
@@ -232,6 +259,24 @@ func crashWorker(t *testing.T, dir string) {
 		}
 		lease = crashAnswer(t, store, deadly, st)
 	}
+}
+
+// crashHooks give each call another input in each process, and each result
+// another text.
+func crashHooks(t *testing.T, dir string) (list []hook.Hook) {
+	for _, on := range []hook.Event{hook.BeforeTool, hook.AfterTool} {
+		for _, name := range []string{"effect", "risky"} {
+			list = append(list, hook.Hook{On: on, Match: name, Ask: func(_ context.Context, m *hook.Moment) (hook.Verdict, error) {
+				note(t, dir, "hooked", string(m.Event)+m.Call)
+				v := hook.Verdict{Decision: hook.Rewrite, Input: fmt.Appendf(nil, `{"n":%d}`, os.Getpid())}
+				if on == hook.AfterTool {
+					v.Input, v.Text = nil, "seen"
+				}
+				return v, nil
+			}})
+		}
+	}
+	return list
 }
 
 // crashYes says yes to the first question.

@@ -376,3 +376,86 @@ func TestHooksAreAskedTogether(t *testing.T) {
 		})
 	}
 }
+
+// TestHooksNeverWiden: no answer of a hook lifts a denial, nor what the host has
+// to be asked for, nor makes a question where nobody is.
+func TestHooksNeverWiden(t *testing.T) {
+	rule := func(e permission.Effect) permission.Rule {
+		return permission.Rule{Tool: "probe", Subject: "x", Effect: e}
+	}
+	for _, c := range []struct {
+		name     string
+		says     hook.Decision
+		rule     permission.Effect
+		host     []permission.Rule
+		mode     permission.Mode
+		headless bool
+		denied   permission.Effect // in the session
+		want     string
+	}{
+		{"approve what is asked for", hook.Approve, permission.Ask, nil, permission.ModeDefault, false, permission.Allow, "ran"},
+		{"allow what is asked for", hook.Allow, permission.Ask, nil, permission.ModeDefault, false, permission.Allow, "waits"},
+		{"approve what the host asks for", hook.Approve, permission.Allow, []permission.Rule{rule(permission.Ask)}, permission.ModeDefault, false, permission.Allow, "waits"},
+		{"approve what both ask for", hook.Approve, permission.Ask, []permission.Rule{rule(permission.Ask)}, permission.ModeDefault, false, permission.Allow, "waits"},
+		{"approve what the host denies", hook.Approve, permission.Ask, []permission.Rule{rule(permission.Deny)}, permission.ModeDefault, false, permission.Allow, "denied"},
+		{"approve what nobody can answer", hook.Approve, permission.Ask, nil, permission.ModeDefault, true, permission.Allow, "denied"},
+		{"approve in dont-ask", hook.Approve, permission.Ask, nil, permission.ModeDontAsk, false, permission.Allow, "denied"},
+		{"approve what was refused", hook.Approve, permission.Ask, nil, permission.ModeDefault, false, permission.Deny, "denied"},
+		{"approve a denial", hook.Approve, permission.Deny, nil, permission.ModeDefault, false, permission.Allow, "denied"},
+		{"allow a denial", hook.Allow, permission.Deny, nil, permission.ModeDefault, false, permission.Allow, "denied"},
+		{"ask where nobody is", hook.Ask, permission.Allow, nil, permission.ModeDefault, true, permission.Allow, "denied"},
+		{"ask in dont-ask", hook.Ask, permission.Allow, nil, permission.ModeDontAsk, false, permission.Allow, "denied"},
+		{"ask in bypass", hook.Ask, permission.Allow, nil, permission.ModeBypass, false, permission.Allow, "waits"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProbe("probe", nil)
+			b := newBench(t, script.New(calls(script.Call{Name: "probe"}), says("done")).Model("script/x"), p)
+			b.asks = !c.headless
+			b.spec.Rules, b.spec.HostRules, b.spec.PermissionMode = append(b.spec.Rules, rule(c.rule)), c.host, c.mode
+			var told told
+			b.hooks = []hook.Hook{told.at(hook.OnPermission, allowing(c.says))}
+			b.post(&session.Prompt{Parts: text("go")})
+			st := b.state()
+			if c.denied == permission.Deny {
+				st.Grants = []session.Grant{{Profile: "p", Subject: session.Subject{Tool: "probe", Subject: "x"}, Effect: "deny"}}
+			}
+			got := "waits"
+			for e, err := range engine.Run(t.Context(), engine.Deps{Store: b.store, Blobs: b.store}, b.blueprint(), st, b.lease) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, ok := e.Body.(*session.ToolAfter); ok {
+					got = strings.Replace(string(a.Outcome), "ok", "ran", 1)
+				}
+			}
+			if got != c.want || told.n() != 1 {
+				t.Errorf("%s, want %s; the hook was asked %d times", got, c.want, told.n())
+			}
+		})
+	}
+}
+
+// TestAskedByAHook: a person sees which hook asks, and a yes holds for this call
+// only.
+func TestAskedByAHook(t *testing.T) {
+	p := newProbe("probe", nil)
+	b := newBench(t, script.New(calls(script.Call{Name: "probe"}), calls(script.Call{Name: "probe"}), says("done")).Model("script/x"), p)
+	b.asks = true
+	var told told
+	b.hooks = []hook.Hook{told.at(hook.OnPermission, allowing(hook.Ask))}
+	b.post(&session.Prompt{Parts: text("go")})
+	events := b.run(engine.Deps{})
+	waits(t, events)
+	q := find[*session.PermissionAsked](events)
+	if len(q) != 1 || q[0].Grantable || q[0].Reason != "asked for by the hook at here:1: so it is" || len(q[0].Needs) != 1 {
+		t.Fatalf("%+v", q)
+	}
+	b.answer(1, session.AnswerSession)
+	if waits(t, b.run(engine.Deps{})); p.runs.Load() != 1 || told.n() != 2 {
+		t.Errorf("ran %d times, the hook was asked %d times", p.runs.Load(), told.n())
+	}
+	b.answer(2, session.AnswerNo)
+	if e := end(t, b.run(engine.Deps{})); e.Reason != session.ReasonDone || e.Denied != 1 || p.runs.Load() != 1 {
+		t.Errorf("%+v", e)
+	}
+}
