@@ -262,7 +262,7 @@ func (a *App) resolved(q *session.Question, answer *Answer) session.Body {
 		return &session.InputAnswered{Ask: q.Ask, Answer: answer.Answer, Text: a.redact(text), By: answer.By}
 	}
 	return &session.PermissionResolved{
-		Ask: q.Ask, Answer: answer.Answer, ForSession: answer.ForSession, Message: answer.Message, By: answer.By,
+		Ask: q.Ask, Answer: answer.Answer, ForSession: answer.ForSession, Message: a.redact(answer.Message), By: answer.By,
 	}
 }
 

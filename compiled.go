@@ -80,6 +80,7 @@ func (a *App) compileFor(ctx context.Context, name string, over session.Override
 	if err != nil {
 		return nil, err
 	}
+	a.readKeys(s)
 	if err := a.reach(from, all, s, headless, above != nil); err != nil {
 		return nil, err
 	}

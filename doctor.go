@@ -201,7 +201,7 @@ func (a *App) TestModel(ctx context.Context, ref string) (Tested, error) {
 	ask := &message.Message{ID: "test", Role: message.User, Parts: []message.Part{message.Text{Text: "Reply with the word OK and nothing else."}}}
 	for c, err := range m.Stream(ctx, &model.Request{Prefix: &model.Prefix{}, Messages: []*message.Message{ask}}) {
 		if err != nil {
-			return t, err
+			return t, a.redactError(err)
 		}
 		if c.Text != "" && t.First == 0 {
 			t.First = time.Since(start)

@@ -143,14 +143,19 @@ func headers(a modelcatalog.Access) map[string]string {
 	return h
 }
 
-// record wraps m with the recorder, which is one for all of the App's models.
+// record wraps m with a recorder; those of all of the App's models write to one
+// file.
 func (a *App) record(m model.Model) (model.Model, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.recorder != nil {
+		return a.recorder.With(m), nil
+	}
 	r, err := record.New(m, a.opts.Record, a.redact)
 	if err != nil {
 		return nil, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.recorder = r
 	a.closers = append(a.closers, r.Close)
 	return r, nil
 }

@@ -1,12 +1,15 @@
 package roster
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/internal/secret"
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/spec"
 )
 
@@ -21,14 +24,28 @@ func (a *App) redact(text string) string {
 }
 
 // secrets reads the values anew, so that a key that was exchanged counts at once.
-func (a *App) secrets() []string {
+func (a *App) secrets() []string { return a.valuesOf(a.Models().KeyVariables()) }
+
+// redactLog hides the same in what is logged. It asks for nothing that may be
+// locked, or log, by who logs.
+func (a *App) redactLog(text string) string {
+	s := a.setup.Load()
+	if s == nil || len(text) < secret.MinLength {
+		return text
+	}
+	return secret.Hide(text, a.valuesOf(s.variables))
+}
+
+// valuesOf gives what is secret in the environment, by the names of variables that
+// hold keys and by names that say so, and the keys that were read so far.
+func (a *App) valuesOf(variables []string) []string {
 	var values []string
 	add := func(name string) {
 		if v := strings.TrimSpace(a.opts.Getenv(name)); len(v) >= secret.MinLength {
 			values = append(values, v)
 		}
 	}
-	for _, name := range a.Models().KeyVariables() {
+	for _, name := range variables {
 		add(name)
 	}
 	for _, entry := range os.Environ() {
@@ -44,6 +61,29 @@ func (a *App) secrets() []string {
 	return values
 }
 
+// redactError does the same for what a provider said.
+func (a *App) redactError(err error) error {
+	e := model.AsError(err)
+	if e == nil {
+		return err
+	}
+	clean := *e
+	clean.Message, clean.Err = a.redact(e.Message), nil
+	if e.Message == "" && e.Err != nil {
+		clean.Message = a.redact(e.Err.Error())
+	}
+	return &clean
+}
+
+// redactKeys does the same for the texts of profile keys.
+func (a *App) redactKeys(keys map[string]string) map[string]string {
+	keys = maps.Clone(keys)
+	for key, text := range keys {
+		keys[key] = a.redact(text)
+	}
+	return keys
+}
+
 // redactParts does the same for the texts of a message.
 func (a *App) redactParts(parts []message.Part) []message.Part {
 	for i, p := range parts {
@@ -53,6 +93,20 @@ func (a *App) redactParts(parts []message.Part) []message.Part {
 		}
 	}
 	return parts
+}
+
+// readKeys reads the keys that a spec needs, and hides them in its prompt too. What
+// cannot be read is said where the model is made.
+func (a *App) readKeys(s *spec.Spec) {
+	before := len(a.secrets())
+	for _, m := range append([]spec.Model{s.Model}, s.Fallbacks...) {
+		if found, err := a.Models().Lookup(modelcatalog.Ref{Provider: m.Provider, Text: m.ID}); err == nil && a.opts.Models[m.String()] == nil {
+			_, _ = a.Models().Access(found)
+		}
+	}
+	if len(a.secrets()) != before {
+		a.redactPrompt(s)
+	}
 }
 
 // redactPrompt does it for the layers of a prompt, apart from the one that

@@ -22,6 +22,7 @@ import (
 	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/keyfile"
+	"github.com/rosterrun/roster/internal/secret"
 	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -99,6 +100,7 @@ type App struct {
 	backend  session.Backend
 	local    *dispatch.Local
 	replayer *record.Replayer
+	recorder *record.Recorder
 	closers  []func() error
 	closed   bool
 }
@@ -128,6 +130,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 		return nil, nil, err
 	}
 	a := &App{opts: o, ledger: tool.NewLedger(), client: wire.NewClient()}
+	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
 	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
 	var broken error // what is trusted cannot be read
 	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags, Trust: func(dir, home string) trust.View {

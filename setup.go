@@ -25,6 +25,8 @@ type setup struct {
 	models  *modelcatalog.Catalog
 	further []string // folders of profiles
 	catalog *catalog.Catalog
+	// variables hold keys, as the configuration says.
+	variables []string
 	// err keeps everything from being resolved: the configuration does not load
 	// any more.
 	err error
@@ -62,7 +64,7 @@ func (a *App) now() *setup {
 // renew reads the configuration again under another view.
 func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 	next := &setup{
-		stamp: stamp, view: view, config: old.config, models: old.models, further: old.further, catalog: old.catalog,
+		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, further: old.further, catalog: old.catalog,
 		blueprints: &blueprints{}, compiled: &compiled{},
 	}
 	cfg, _, err := config.Load(config.Options{
@@ -80,6 +82,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
 	s.config, s.models = cfg, a.modelCatalog(cfg)
+	s.variables = modelcatalog.Variables(cfg.Providers)
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
 		further = append(further, p.V)

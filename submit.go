@@ -33,7 +33,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 	c := clock.From(ctx)
 	k := a.withTenant(ask.Key)
 	name := ask.Profile
-	over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll}
+	over := session.Overrides{Set: a.redactKeys(ask.Set), Flags: a.redactKeys(ask.Flags), AllowAll: ask.AllowAll}
 	if k.Stream == "" {
 		k.Stream = c.ID()
 	} else {
@@ -121,7 +121,7 @@ func (a *App) Followup(ctx context.Context, k session.Key, parts []message.Part)
 
 // Cancel ends the running loop. What was said so far is kept.
 func (a *App) Cancel(ctx context.Context, k session.Key, reason string) error {
-	return a.post(ctx, k, &session.Cancel{Reason: reason})
+	return a.post(ctx, k, &session.Cancel{Reason: a.redact(reason)})
 }
 
 func (a *App) post(ctx context.Context, k session.Key, b session.Body) error {

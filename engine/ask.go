@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -120,7 +121,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	defer r.tick()
 	defer r.apart()()
 	c.began = time.Now()
-	for chunk, err := range r.link.Stream(r.work, c.request) {
+	for chunk, err := range guarded(r.link.Stream(r.work, c.request)) {
 		if err != nil {
 			c.err = err
 			return c
@@ -140,6 +141,29 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 		c.err = &model.Error{Kind: model.Protocol, Model: r.link.Name(), Message: "the answer has no end"}
 	}
 	return c
+}
+
+// guarded turns a panic of a model into an error, so that what it says of it is
+// treated like any other text that comes in, and the process goes on.
+func guarded(answer iter.Seq2[model.Chunk, error]) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
+		ours := false
+		defer func() {
+			if ours {
+				return // the panic is the engine's own
+			}
+			if p := recover(); p != nil {
+				yield(model.Chunk{}, fmt.Errorf("the model failed: %v", p))
+			}
+		}()
+		for chunk, err := range answer {
+			ours = true
+			more := yield(chunk, err)
+			if ours = false; !more {
+				return
+			}
+		}
+	}
 }
 
 // sign notes the form in which the messages are sent, and a digest chained over

@@ -17,6 +17,19 @@ func (c *Catalog) KeyVariables() []string {
 	return names
 }
 
+// Variables is KeyVariables for declarations alone.
+func Variables(providers []Provider) (names []string) {
+	for _, p := range providers {
+		if p.KeyEnv.V != "" {
+			names = append(names, p.KeyEnv.V)
+		}
+		for _, h := range p.Headers.V {
+			names = append(names, variables(h.Value)...)
+		}
+	}
+	return names
+}
+
 // variables lists the names that expand would ask for.
 func variables(text string) (names []string) {
 	expand(text, func(name string) string {

@@ -22,7 +22,12 @@ import (
 // Recorder is a model that records another one. It is safe for concurrent use,
 // and one process at a time records to a file.
 type Recorder struct {
-	inner  model.Model
+	inner model.Model
+	*target
+}
+
+// target is the file, which several models may be recorded to.
+type target struct {
 	path   string
 	redact func(string) string
 	known  marks
@@ -43,13 +48,16 @@ func New(m model.Model, path string, redact func(string) string) (*Recorder, err
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &Recorder{inner: m, path: path, redact: redact, file: f}
+	r := &Recorder{m, &target{path: path, redact: redact, file: f}}
 	if err := r.open(); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return r, nil
 }
+
+// With records another model to the same file. Close closes it for both.
+func (r *Recorder) With(m model.Model) *Recorder { return &Recorder{m, r.target} }
 
 func (r *Recorder) open() error {
 	if err := syscall.Flock(int(r.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
