@@ -22,6 +22,7 @@ func Code(err error) string {
 	var answered *AnsweredError
 	var answer *AnswerError
 	var grant *grants.NotFoundError
+	var noMessage *NoMessageError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -39,6 +40,8 @@ func Code(err error) string {
 		return "AlreadyAnswered"
 	case errors.As(err, &answer):
 		return "InvalidAnswer"
+	case errors.As(err, &noMessage):
+		return "MessageNotFound"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

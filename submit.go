@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -25,12 +26,17 @@ type (
 // Submit stores a prompt, durably, and begins to run it. Profile, model and key
 // are checked first, so that what cannot run is refused before anything is
 // stored.
-func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
+func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) { return a.submit(ctx, ask, nil) }
+
+// submit stores, before the prompt and together with it, what the session takes
+// over from another one; nil: nothing.
+func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submitted, error) {
 	d, err := a.dispatcher(ctx)
 	if err != nil {
 		return Submitted{}, err
 	}
 	c := clock.From(ctx)
+	ask.Chain = cmp.Or(ask.Chain, c.ID())
 	k := a.withTenant(ask.Key)
 	name := ask.Profile
 	over := session.Overrides{Set: a.redactKeys(ask.Set), Flags: a.redactKeys(ask.Flags), AllowAll: ask.AllowAll}
@@ -46,6 +52,9 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 		}
 		over.Session = sum.Settings
 	}
+	if takes != nil {
+		over.Session = takes.Settings
+	}
 	b, err := a.compile(ctx, name, over, ask.Headless)
 	if err != nil {
 		return Submitted{}, err
@@ -60,6 +69,9 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 		Idem: ask.Idem, OnlyIdle: ask.OnBusy != "queue",
 		Events: []session.Event{a.inbound(c, k, ask.Chain, prompt)},
 	}
+	if takes != nil {
+		post.Events = append([]session.Event{a.inbound(c, k, ask.Chain, takes)}, post.Events...)
+	}
 	posted, err := d.Submit(ctx, k, post)
 	if posted.Lease == nil { // nobody here runs it now
 		a.ready.Delete(prompt)
@@ -69,7 +81,7 @@ func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
 		post.Events = []session.Event{a.inbound(c, k, ask.Chain, &session.Steer{Parts: ask.Parts})}
 		posted, err = d.Submit(ctx, k, post)
 	}
-	return Submitted{Key: posted.Key, Post: posted.First, Duplicate: posted.Duplicate}, err
+	return Submitted{Key: posted.Key, Post: posted.Last, Duplicate: posted.Duplicate}, err
 }
 
 // mayBeSteer says that a prompt was refused because the session is running, or

@@ -331,3 +331,30 @@ func TestPanicIsAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestFork(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: "two"})
+	var first struct{ SessionID string }
+	s.post("/chat", `{"message":"hi","agentId":"echo"}`).into(t, &first)
+	path := "/sessions/" + first.SessionID + "/fork"
+	a := s.post(path, "")
+	var fork struct{ SessionID, Origin string }
+	a.into(t, &fork)
+	if a.status != 201 || fork.Origin != first.SessionID || fork.SessionID == first.SessionID {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	var v struct{ Origin, Why, Status, Profile string }
+	s.get("/sessions/"+fork.SessionID).into(t, &v)
+	if v.Origin != first.SessionID || v.Why != "fork" || v.Status != "idle" || v.Profile != "echo" {
+		t.Errorf("the fork is %+v", v)
+	}
+	if got, want := s.get("/sessions/"+fork.SessionID+"/messages").body, s.get("/sessions/"+first.SessionID+"/messages").body; got != want {
+		t.Errorf("the fork says %s, want %s", got, want)
+	}
+	if a := s.post("/chat", `{"message":"more","sessionId":"`+fork.SessionID+`"}`); !strings.Contains(a.body, `"text":"two"`) {
+		t.Errorf("the fork goes on with %s", a.body)
+	}
+	s.post(path, `{"message":"nothing"}`).wantError(t, 404, "MessageNotFound")
+	s.post(path, `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
+	s.post("/sessions/0197a1f4-0000-7000-8000-000000000000/fork", "").wantError(t, 404, "SessionNotFound")
+}

@@ -110,7 +110,7 @@ func (h *Host) explain(err error) *Error {
 // run, and of a loop that failed.
 func statusOf(code string) int {
 	switch code {
-	case "ProfileNotFound", "ApprovalNotFound":
+	case "ProfileNotFound", "ApprovalNotFound", "MessageNotFound":
 		return http.StatusNotFound
 	case "ExecutingKey":
 		return http.StatusForbidden

@@ -59,7 +59,10 @@ type Deps struct {
 	// Approvals lists what waits for an answer: of one session, or with an empty
 	// Stream of all of the tenant's. Answer answers one, and returns it.
 	Approvals func(context.Context, session.Key) ([]view.Approval, error)
-	Answer    func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
+	// Fork begins a session with a copy of what another one has said, up to a
+	// message or, without one, to its end.
+	Fork   func(ctx context.Context, k session.Key, id, at string) (session.Key, error)
+	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
 	// Follow yields the events of a session as dispatch.Dispatcher does.
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Backend is the store of the sessions.
@@ -221,6 +224,7 @@ func (h *Host) routes() {
 	m.Post("/sessions/{id}/steer", h.handle(h.steer))
 	m.Post("/sessions/{id}/followup", h.handle(h.followup))
 	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
+	m.Post("/sessions/{id}/fork", h.handle(h.fork))
 	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
 	m.Post("/sessions/{id}/answers", h.handle(h.answerQuestion))
 

@@ -250,6 +250,41 @@ func (h *Host) note(w *response, r *http.Request, post func(context.Context, ses
 	return writeJSON(w, http.StatusAccepted, acceptedBody{SessionID: k.Stream})
 }
 
+// forkBody is the body of fork, which may be empty.
+type forkBody struct {
+	Message  string `json:"message"` // the last one that is copied; empty: all
+	TenantID string `json:"tenantId"`
+	UserID   string `json:"userId"`
+}
+
+// forkedBody names a session that was begun with a copy of another one.
+type forkedBody struct {
+	SessionID string `json:"sessionId"`
+	Origin    string `json:"origin"`
+}
+
+func (h *Host) fork(w *response, r *http.Request) error {
+	data, err := h.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	var body forkBody
+	if len(data) > 0 {
+		if err := decode(data, &body); err != nil {
+			return err
+		}
+	}
+	k, err := bodyKey(r, body.TenantID, body.UserID)
+	if err != nil {
+		return err
+	}
+	to, err := h.deps.Fork(r.Context(), k, k.Stream, body.Message)
+	if err != nil {
+		return notFound(err, k)
+	}
+	return writeJSON(w, http.StatusCreated, forkedBody{to.Stream, k.Stream})
+}
+
 // cancelBody is the body of cancel, which may be empty.
 type cancelBody struct {
 	Reason   string `json:"reason"`

@@ -38,6 +38,8 @@ func newBody(typ string) Body {
 		return new(Followup)
 	case "cancel":
 		return new(Cancel)
+	case "branch":
+		return new(Branch)
 	case "input.answered":
 		return new(InputAnswered)
 	case "session.set":

@@ -41,6 +41,7 @@ func (*Reset) Type() string       { return "message.reset" }
 
 func (*PermissionAsked) Type() string    { return "permission.asked" }
 func (*PermissionResolved) Type() string { return "permission.resolved" }
+func (*Branch) Type() string             { return "branch" }
 func (*InputAsked) Type() string         { return "input.asked" }
 func (*InputAnswered) Type() string      { return "input.answered" }
 func (*LoopWaiting) Type() string        { return "loop.waiting" }
@@ -326,6 +327,7 @@ func (b *PermissionAsked) AppendJSON(dst []byte) []byte {
 }
 
 func (b *PermissionResolved) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
+func (b *Branch) AppendJSON(dst []byte) []byte             { return appendAny(dst, b) }
 func (b *InputAsked) AppendJSON(dst []byte) []byte         { return appendAny(dst, b) }
 func (b *InputAnswered) AppendJSON(dst []byte) []byte      { return appendAny(dst, b) }
 func (b *LoopWaiting) AppendJSON(dst []byte) []byte        { return appendAny(dst, b) }

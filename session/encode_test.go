@@ -60,6 +60,11 @@ func bodies(t *rapid.T) []Body {
 			Expires: time.Unix(int64(n), 0).UTC(),
 		},
 		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},
+		&Branch{
+			From: texts(t), Seq: int64(n), Why: BranchFork, Profile: texts(t), Title: texts(t), Shared: true, Pick: texts(t), Among: []string{texts(t)}, Settings: Settings{Model: texts(t)},
+			Messages: []BranchMessage{{ID: texts(t), Role: message.Assistant, Parts: parts(t)}},
+			Denials:  []Grant{{Profile: texts(t), Subject: Subject{Tool: texts(t), Subject: texts(t)}, Effect: "deny"}},
+		},
 		&InputAsked{Ask: texts(t), Call: texts(t), Question: texts(t), Options: []string{texts(t)}, Expires: time.Unix(int64(n), 0).UTC()},
 		&InputAnswered{Ask: texts(t), Answer: AnswerText, Text: texts(t), By: texts(t)},
 		&LoopWaiting{Asks: []string{texts(t)}, Until: time.Unix(int64(n), 0).UTC()},

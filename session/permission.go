@@ -86,9 +86,9 @@ type LoopWaiting struct {
 // Grant is an answer that holds for a session: Effect is "allow", or "deny".
 // It belongs to the profile that asked.
 type Grant struct {
-	Profile string
+	Profile string `json:"profile"`
 	Subject
-	Effect string
+	Effect string `json:"effect"`
 }
 
 // wakes says that an inbound event ends the wait for a person. What else is
@@ -172,9 +172,7 @@ func (s *State) grant(a *asking) {
 		return
 	}
 	for _, g.Subject = range a.question.Needs {
-		if i, found := slices.BinarySearchFunc(s.Grants, g, Grant.compare); !found {
-			s.Grants = slices.Insert(s.Grants, i, g)
-		}
+		s.keep(g)
 	}
 }
 

@@ -209,6 +209,10 @@ func (s *State) Apply(e *Event) error {
 		s.ask(in, e, b.Ask, asking{input: b, call: b.Call})
 	case *InputAnswered:
 		s.reply(e, b)
+	case *Branch:
+		for _, g := range b.Denials {
+			s.keep(g)
+		}
 	case *LoopEnd:
 		if in.Depth == 0 {
 			s.askings = nil // whatever is still answered, nobody waits for it
@@ -354,6 +358,8 @@ func (s *Session) receive(e *Event, body Body) {
 		s.Inbox = append(s.Inbox, Letter{e.Seq, e.Type, e.Chain, b.Parts, nil})
 	case *Set:
 		s.Settings = s.Settings.With(b.Keys)
+	case *Branch:
+		s.branch(b)
 	case *Cancel:
 		s.Cancel = s.Runnable() // a message that is held waits for the next prompt, which is not meant
 	}

@@ -45,8 +45,8 @@ type Store interface {
 	Append(ctx context.Context, k Key, l Lease, after int64, evs []Event) (last int64, err error)
 	// Post adds inbound events from any process, without a lease, and marks
 	// the stream runnable in the same commit. It gives the events their
-	// numbers, in place. The stream comes into being with its first prompt;
-	// any other event for an unknown stream is ErrNoStream.
+	// numbers, in place. The stream comes into being with its first prompt or
+	// branch; any other event for an unknown stream is ErrNoStream.
 	Post(ctx context.Context, k Key, p Post) (Posted, error)
 	// Read yields the committed events after seq after, in order, without gaps.
 	// An unknown stream yields nothing.

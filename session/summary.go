@@ -34,6 +34,9 @@ type Summary struct {
 	Last       int64
 	Children   int // sessions that it or its children have delegated to
 	Settings   Settings
+	// Origin is the session that this one branches off, and Why (Branch.Why);
+	// empty: none.
+	Origin, Why string
 
 	Open      bool // a loop has started and has not ended
 	Suspended bool // the loop waits for a person
@@ -94,6 +97,19 @@ func (s *Summary) Apply(e *Event) error {
 			s.Profile, s.Title, s.Shared = b.Profile, Title(b.Parts), b.Shared
 		}
 		s.Prompts++
+	case *Branch:
+		if first {
+			s.Title, s.Shared, s.Origin = b.Title, b.Shared, b.From
+			if b.From != "" {
+				s.Why = b.Why
+			}
+		}
+		if b.Profile != "" {
+			s.Profile = b.Profile
+		}
+		if b.Settings != (Settings{}) {
+			s.Settings = b.Settings
+		}
 	case *Steer, *Followup:
 		s.Notes++
 	case *Set:

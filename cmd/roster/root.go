@@ -85,7 +85,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 	f.BoolVar(&c.noColor, "no-color", false, "write no colours (also: NO_COLOR)")
 
 	cmd.AddCommand(
-		c.initCommand(), c.trustCommand(), c.runCommand(), c.serveCommand(),
+		c.initCommand(), c.trustCommand(), c.runCommand(), c.compareCommand(), c.serveCommand(),
 		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(),
 		c.newCommand(), c.rmCommand(), c.profileCommand(),
 		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(), c.schemaCommand(),

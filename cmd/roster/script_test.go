@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -69,8 +70,18 @@ func root(t testing.TB) string {
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits, "expand": expand, "fill": fill, "requests": requests, "lastline": lastLine,
-		"waiting": waitingFor, "grant": grant,
+		"waiting": waitingFor, "grant": grant, "newest": newest,
 	}
+}
+
+// newest VAR sets a variable to the id of the newest session that stdout lists.
+func newest(ts *testscript.TestScript, _ bool, args []string) {
+	var list []struct{ ID string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+	if len(list) == 0 {
+		ts.Fatalf("there is no session")
+	}
+	ts.Setenv(args[0], list[0].ID)
 }
 
 // exits CODE COMMAND… runs a command that must exit with CODE.

@@ -26,7 +26,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		c.sessionsListCommand(), c.sessionsEventsCommand(),
-		c.sessionsShowCommand(),
+		c.sessionsShowCommand(), c.sessionsForkCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),
 		c.sessionCommand("cancel ID", "Cancel the run of a session", "What was said so far is kept.", c.cancelSession),
@@ -179,10 +179,15 @@ func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Quer
 	}
 	list := []view.Session{}
 	var rows [][]string
+	branches := false
 	add := func(v view.Session) {
 		list = append(list, v)
+		origin := ""
+		if v.Origin != "" {
+			origin, branches = v.Why+" of "+v.Origin, true
+		}
 		rows = append(rows, []string{strings.Repeat("  ", v.Depth) + v.ID, v.Profile, string(v.Status), fmt.Sprint(v.Turns),
-			v.Updated.Local().Format(time.DateTime), v.Title})
+			v.Updated.Local().Format(time.DateTime), v.Title, origin})
 	}
 	for s, err := range b.List(ctx, roster.LocalTenant, q) {
 		if err != nil {
@@ -209,7 +214,14 @@ func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Quer
 		}
 		return nil
 	}
-	render.Table(c.stdout, c.style(c.stdout.file), []string{"ID", "PROFILE", "STATUS", "TURNS", "UPDATED", "TITLE"}, rows)
+	heads := []string{"ID", "PROFILE", "STATUS", "TURNS", "UPDATED", "TITLE", "BRANCH"}
+	if !branches {
+		heads = heads[:len(heads)-1]
+		for i := range rows {
+			rows[i] = rows[i][:len(heads)]
+		}
+	}
+	render.Table(c.stdout, c.style(c.stdout.file), heads, rows)
 	return nil
 }
 
@@ -271,6 +283,33 @@ func (c *cli) sessionsShowCommand() *cobra.Command {
 			return c.withSession(cmd.Context(), args[0], c.showSession)
 		},
 	}
+}
+
+func (c *cli) sessionsForkCommand() *cobra.Command {
+	var at string
+	cmd := &cobra.Command{
+		Use:   "fork ID",
+		Short: "Begin a session with a copy of another one",
+		Long: `Begins a session with a copy of what another one has said, and writes its ID. The
+other one stays as it is. A child session (ID_1) can be forked too.`,
+		Example: "  roster run reviewer --session $(roster sessions fork 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11) \"And now in Go\"",
+		Args:    exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
+				to, err := app.Fork(ctx, k, id, at)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.writeJSON(map[string]string{"id": to.Stream, "origin": id})
+				}
+				fmt.Fprintln(c.stdout, to.Stream)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&at, "at", "", "with what was said up to the message `ID`; default: all")
+	return cmd
 }
 
 func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key, id string) error {

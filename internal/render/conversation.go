@@ -15,6 +15,9 @@ func Conversation(w io.Writer, s Style, c view.Conversation) {
 	fmt.Fprintf(w, "%s\n%s · %s · %s · turns %d · %s\n", s.paint(bold, line(c.Title, noteRunes)),
 		c.ID, c.Profile, c.Status, c.Turns, Usage(c.Usage))
 	fmt.Fprintf(w, "created %s, updated %s\n", c.Created.Local().Format(time.DateTime), c.Updated.Local().Format(time.DateTime))
+	if c.Origin != "" {
+		fmt.Fprintf(w, "branches off %s (%s)\n", line(c.Origin, noteRunes), line(c.Why, noteRunes))
+	}
 	for _, m := range c.Messages {
 		for _, p := range m.Parts {
 			part(w, s, m, p)

@@ -25,6 +25,9 @@ type Session struct {
 	Parent string `json:"parent,omitempty"`
 	Call   string `json:"call,omitempty"`
 	Depth  int    `json:"depth,omitempty"`
+	// Origin is the session that it branches off, and Why: fork, compare or judge.
+	Origin string `json:"origin,omitempty"`
+	Why    string `json:"why,omitempty"`
 	// Children counts the sessions that it and its children delegated to.
 	Children int `json:"children,omitempty"`
 	// Settings are what the session sets over its profile; nil: nothing.
@@ -72,7 +75,7 @@ func NewSession(s *session.Summary) Session {
 	return Session{
 		ID: s.Key.Stream, Profile: s.Profile, Status: s.Status(),
 		Created: s.Created, Updated: s.Updated, LastActive: s.LastActive,
-		Turns: s.Turns, Usage: s.Usage, Title: s.Title, Children: s.Children, Settings: NewSettings(s.Settings),
+		Turns: s.Turns, Usage: s.Usage, Title: s.Title, Children: s.Children, Settings: NewSettings(s.Settings), Origin: s.Origin, Why: s.Why,
 	}
 }
 

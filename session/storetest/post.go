@@ -32,6 +32,21 @@ var postTests = []test{
 		}
 		f.equal("list", []string{}, f.list("acme", session.Query{}))
 	}},
+	{"may begin with what another session has said", func(f *fixture) {
+		k := key("a")
+		f.post(k, session.Post{Events: []session.Event{f.event(&session.Branch{From: "o", Why: session.BranchFork, Profile: "p", Title: "t", Shared: true})}})
+		sum := f.summary(k)
+		f.equal("what the branch says", []any{"o", session.BranchFork, "p", "t", true, session.Idle},
+			[]any{sum.Origin, sum.Why, sum.Profile, sum.Title, sum.Shared, sum.Status()})
+		f.noWork("w1", &k)
+		done := f.post(k, session.Post{Events: []session.Event{f.prompt("go on")}, Worker: "w1"})
+		if done.Lease == nil {
+			f.Error("a prompt does not claim it")
+		}
+		for got := range f.List(f.ctx, "acme", session.Query{}) {
+			f.equal("listed", "o", got.Origin)
+		}
+	}},
 	{"refuses the owner's events, all or none", func(f *fixture) {
 		k := key("s1")
 		for _, evs := range [][]session.Event{

@@ -26,19 +26,19 @@ const (
 	// columns are those of a summary, in the order of scan and values.
 	columns = `last, shared, profile, title, created, updated, last_active,
 		turns, input, output, cache_read, cache_write, cost, estimated,
-		open, suspended, failed, prompts, notes, held, until, children, asking, settings`
-	summaryColumns = 24
+		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why`
+	summaryColumns = 26
 
 	streamQuery = `SELECT ` + columns + `, id, epoch, worker, waiting
 		FROM streams WHERE tenant = ? AND stream = ?`
 
 	streamInsert = `INSERT INTO streams (` + columns + `,
 		epoch, worker, waiting, runnable, status, tenant, stream)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 	streamUpdate = `UPDATE streams SET (` + columns + `,
 		epoch, worker, waiting, runnable, status)
-		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?`
+		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?`
 )
 
 // stream returns the row of a stream, or nil.
@@ -101,7 +101,7 @@ func summaryValues(s *session.Summary) []any {
 	return append(make([]any, 0, 32),
 		s.Last, s.Shared, s.Profile, s.Title, s.Created.UnixMicro(), s.Updated.UnixMicro(), s.LastActive.UnixMicro(),
 		int64(s.Turns), s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Cost, s.Usage.Estimated,
-		s.Open, s.Suspended, s.Failed, int64(s.Prompts), int64(s.Notes), int64(s.Held), micros(s.Until), int64(s.Children), s.Asking, s.Settings.Text())
+		s.Open, s.Suspended, s.Failed, int64(s.Prompts), int64(s.Notes), int64(s.Held), micros(s.Until), int64(s.Children), s.Asking, s.Settings.Text(), s.Origin, s.Why)
 }
 
 func scanSummary(k session.Key, row []driver.Value) session.Summary {
@@ -124,6 +124,7 @@ func scanSummary(k session.Key, row []driver.Value) session.Summary {
 		Open: truth(row[14]), Suspended: truth(row[15]), Failed: truth(row[16]),
 		Prompts: int(integer(row[17])), Notes: int(integer(row[18])), Held: int(integer(row[19])),
 		Until: until, Children: int(integer(row[21])), Asking: truth(row[22]), Settings: settings,
+		Origin: str(row[24]), Why: str(row[25]),
 	}
 }
 

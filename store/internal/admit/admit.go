@@ -66,7 +66,9 @@ func Post(k session.Key, p *session.Post, now func() time.Time) error {
 }
 
 // Creates says whether a post may bring its stream into being.
-func Creates(p *session.Post) bool { return p.Events[0].Type == "prompt" }
+func Creates(p *session.Post) bool {
+	return p.Events[0].Type == "prompt" || p.Events[0].Type == "branch"
+}
 
 // Digest is the sum of what makes two posts the same: the types and bodies of
 // their events. Time, ids and the stream asked for may differ.
