@@ -156,8 +156,11 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	} else if err != nil {
 		return r.refuse(c, err.Error())
 	}
-	d := r.permit.Decide(plan.Needs()...)
-	d = r.onPermission(c, d)
+	d, stands := r.onPermission(c, r.permit.Decide(plan.Needs()...))
+	if !stands {
+		plan.Close()
+		return r.refuse(c, "")
+	}
 	if c.Before != nil && d.Effect == permission.Ask {
 		d.Effect = permission.Allow // it was permitted when it began; only a denial takes that back
 	}

@@ -118,14 +118,13 @@ func (r *run) beforeTool(c *session.CallState, t offered) (goesOn bool) {
 }
 
 // onPermission has the hooks look at the verdict on a call that has not begun.
-// They may make it stricter, or answer what a person could.
-func (r *run) onPermission(c session.CallState, d permission.Decision) permission.Decision {
+// They may make it stricter, or answer what a person could. It does not stand if
+// the run has ended meanwhile.
+func (r *run) onPermission(c session.CallState, d permission.Decision) (_ permission.Decision, stands bool) {
 	h := c.Hook(string(hook.OnPermission))
 	switch {
-	case c.Before != nil:
-		return d
-	case h == nil && !r.Hooks.Has(hook.OnPermission, c.Name):
-		return d
+	case c.Before != nil, h == nil && !r.Hooks.Has(hook.OnPermission, c.Name):
+		return d, true
 	case h == nil:
 		m := r.moment(hook.OnPermission)
 		m.Call, m.Tool, m.Input = c.ID, c.Name, c.Input
@@ -135,11 +134,11 @@ func (r *run) onPermission(c session.CallState, d permission.Decision) permissio
 		}
 		h = r.consult(r.work, m)
 		if r.work.Err() != nil {
-			return d // it will not start
+			return d, false
 		}
 		r.note(h)
 	}
-	return r.stricter(d, h)
+	return r.stricter(d, h), true
 }
 
 // stricter brings a verdict together with what hooks say of it.

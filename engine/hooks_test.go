@@ -459,3 +459,103 @@ func TestAskedByAHook(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// TestCancelEndsAHook: a cancel does not wait for a hook, and what the hook has
+// not let through is neither sent nor run.
+func TestCancelEndsAHook(t *testing.T) {
+	for _, on := range hook.Events() {
+		if on == hook.AfterLoop {
+			continue // the loop has ended
+		}
+		t.Run(string(on), func(t *testing.T) {
+			p := newProbe("probe", nil)
+			b := newBench(t, script.New(calls(script.Call{Name: "probe"}), says("done")).Model("script/x"), p)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			b.hooks = []hook.Hook{{On: on, Timeout: time.Minute, Ask: func(ctx context.Context, _ *hook.Moment) (hook.Verdict, error) {
+				b.post(&session.Cancel{})
+				cancel()
+				<-ctx.Done()
+				return allowing(hook.Allow), nil
+			}}}
+			b.post(&session.Prompt{Parts: text("go")})
+			e := end(t, b.run(engine.Deps{Cancelled: ctx}))
+			if e.Reason != session.ReasonCancelled {
+				t.Errorf("the end is %+v", e)
+			}
+			before := on != hook.AfterTool && on != hook.AfterTurn
+			if ran := p.runs.Load() > 0; ran == before {
+				t.Errorf("the tool ran: %t", ran)
+			}
+			sent := b.sent()
+			if first := on == hook.BeforeLoop || on == hook.OnMessage; first && sent != "user:[This message was withheld by the hook at "+string(on)+": the hook failed: context canceled]" {
+				t.Errorf("sent: %s", sent)
+			}
+			if on == hook.AfterTool && !strings.Contains(sent, "its result is withheld") {
+				t.Errorf("sent: %s", sent)
+			}
+		})
+	}
+}
+
+// TestShutdownDuringAHook: the next owner asks the hook again, and nothing is
+// denied because a worker went.
+func TestShutdownDuringAHook(t *testing.T) {
+	for _, on := range hook.Events() {
+		if on == hook.AfterLoop {
+			continue // the stream was given up with the end
+		}
+		t.Run(string(on), func(t *testing.T) {
+			p := newProbe("probe", nil)
+			b := newBench(t, script.New(calls(script.Call{Name: "probe"}), says("done")).Model("script/x"), p)
+			ctx, shutDown := context.WithCancel(t.Context())
+			defer shutDown()
+			asked := 0
+			b.hooks = []hook.Hook{{On: on, Ask: func(ctx context.Context, _ *hook.Moment) (hook.Verdict, error) {
+				if asked++; asked == 1 {
+					shutDown()
+					<-ctx.Done()
+				}
+				return allowing(hook.Allow), nil
+			}}}
+			b.post(&session.Prompt{Parts: text("go")})
+			for range engine.Run(ctx, engine.Deps{Store: b.store, Blobs: b.store}, b.blueprint(), b.state(), b.lease) {
+			}
+			e := end(t, b.run(engine.Deps{}))
+			if e.Reason != session.ReasonDone || e.Denied != 0 || strings.Contains(b.sent(), "withheld") {
+				t.Errorf("%+v, sent %s", e, b.sent())
+			}
+			if skipped := b.outcomes() == "probe skipped"; asked < 2 && !skipped {
+				t.Errorf("the hook was asked %d times, %s", asked, b.outcomes())
+			}
+		})
+	}
+}
+
+// TestHooksOfMessagesOnTheWay: a steering message is looked at like a prompt;
+// one that is denied does not end the loop, and an image stays beside a text
+// that is rewritten.
+func TestHooksOfMessagesOnTheWay(t *testing.T) {
+	b := newBench(t, script.New(says("done")).Model("script/x"))
+	b.hooks = []hook.Hook{{On: hook.OnMessage, Name: "here:1", Ask: func(_ context.Context, m *hook.Moment) (hook.Verdict, error) {
+		switch m.Text {
+		case "secret":
+			return allowing(hook.Deny), nil
+		case "picture":
+			return hook.Verdict{Decision: hook.Rewrite, Text: "image"}, nil
+		}
+		return allowing(hook.Allow), nil
+	}}}
+	picture := append(text("picture"), message.Image{MediaType: "image/png", Data: []byte("x")})
+	b.post(&session.Prompt{Parts: text("go")}, &session.Steer{Parts: text("secret")}, &session.Steer{Parts: picture})
+	if e := end(t, b.run(engine.Deps{})); e.Reason != session.ReasonDone {
+		t.Fatalf("%+v", e)
+	}
+	want := "user:go | user:[This message was withheld by the hook at here:1: so it is] | user:image | assistant:done"
+	if got := b.sent(); got != want {
+		t.Errorf("sent %s", got)
+	}
+	if parts := b.state().Root.Messages[2].Parts; len(parts) != 2 {
+		t.Errorf("the message has %d parts", len(parts))
+	}
+}
