@@ -234,8 +234,10 @@ func TestLinesAreNeverLaxerThanTheirParts(t *testing.T) {
 
 func TestDecideDoesNotAllocate(t *testing.T) {
 	e := compile(t, Layers{Rules: Builtin(), Host: rules(t, "read s?cret* deny"), Default: Ask})
-	if n := testing.AllocsPerRun(100, func() { e.Decide(Query{Tool: "read", Subject: "a/b/c.go"}) }); n > 0 {
-		t.Errorf("%v allocations", n)
+	for _, q := range []Query{{Tool: "read", Subject: "a/b/c.go"}, {Tool: "webfetch", Subject: "https://example.org/a"}, {Tool: "other", Subject: "x"}} {
+		if n := testing.AllocsPerRun(100, func() { e.Decide(q) }); n > 0 {
+			t.Errorf("%s: %v allocations", q.Tool, n)
+		}
 	}
 }
 
