@@ -23,7 +23,7 @@ type troupe struct {
 	broken error // why no profile is to be had
 }
 
-func newTroupe(t *testing.T, turns ...script.Reply) *troupe {
+func newTroupe(t testing.TB, turns ...script.Reply) *troupe {
 	x := &troupe{as: map[string]*bench{}}
 	var targets []task.Target
 	for _, name := range []string{"a", "b", "c"} {
@@ -239,5 +239,32 @@ func TestSwitchedToWhatIsGoneByThen(t *testing.T) {
 	}
 	if m := x.state().Root.Messages; m[len(m)-1].Role != message.Tool {
 		t.Error("the calls have no results")
+	}
+}
+
+// BenchmarkSwitch is a turn that switches the profile, with all that it makes
+// anew, beside one that calls a tool.
+func BenchmarkSwitch(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		turn script.Reply
+	}{{"switch", to("b")}, {"tool", uses("only-a")}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				x := newTroupe(b, c.turn, says("done"))
+				x.post(&session.Prompt{Parts: text("go"), Profile: "a"})
+				made := map[string]*engine.Blueprint{"a": x.blueprint(), "b": x.as["b"].blueprint()}
+				d := engine.Deps{Store: x.store, Blobs: x.store, Switch: func(_ context.Context, s engine.Switch) (*engine.Blueprint, error) { return made[s.To], nil }}
+				st, lease := x.state(), x.lease
+				b.StartTimer()
+				for _, err := range engine.Run(b.Context(), d, made["a"], st, lease) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
 	}
 }
