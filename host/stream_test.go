@@ -193,7 +193,7 @@ func TestPartialForWhoComesInTheMiddle(t *testing.T) {
 
 func TestAttemptIsTakenBack(t *testing.T) {
 	s := newSite(t,
-		script.Reply{Text: "half of", Error: &script.Failure{Kind: "cut"}},
+		script.Reply{Delay: 300 * time.Millisecond, Text: "half of", Error: &script.Failure{Kind: "cut"}}, // the reader is there by then
 		script.Reply{Text: "a whole answer"})
 	got := names(s.stream(t.Context(), http.MethodPost, "/stream", `{"message":"x","agentId":"echo","overrides":{"retry":{"base":"1ms"}}}`).rest())
 	if !slices.Contains(got, "message.reset") || got[len(got)-1] != "loop.end" {
