@@ -100,3 +100,27 @@ func TestReports(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseReport: whatever a server answers, what is kept of it is bounded and can
+// be written in a reference.
+func FuzzParseReport(f *testing.F) {
+	f.Add([]byte(`{"data":[{"id":"a","context_length":5},{"id":"a"},{"id":"b b"}]}`))
+	f.Add([]byte(`{"models":[{"name":"x:latest"}]}`))
+	f.Add([]byte(`{"data":null,"models":[]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		models, _, err := ParseReport(data)
+		if err != nil && models != nil {
+			t.Fatalf("%v with the error %v", models, err)
+		}
+		r := Report{Provider: "ollama", BaseURL: "http://localhost:11434/v1", Models: models}
+		if !r.Valid() {
+			t.Fatalf("%v is not valid", models)
+		}
+		c := New(Options{Reports: func() []Report { return []Report{r} }})
+		for _, m := range models {
+			if got, err := c.Lookup(Ref{Provider: "ollama", Text: m.ID}); err == nil && got.Model.ID != m.ID && got.Model.ID != strings.TrimPrefix(m.ID, "ollama/") {
+				t.Fatalf("%q is %s", m.ID, got.Model)
+			}
+		}
+	})
+}
