@@ -29,10 +29,10 @@ type keptKey struct {
 }
 
 // fresh says whether it does for somebody who asked at a time: a key for a while,
-// a failure only for those who waited while the command ran.
+// a failure for those who waited while the command ran, and the moment after.
 func (k *keptKey) fresh(asked time.Time) bool {
 	if k.err != nil {
-		return asked.Before(k.ended)
+		return asked.Before(k.ended.Add(keyFailed))
 	}
 	return k.key != "" && time.Since(k.ended) < keyKept
 }
@@ -41,6 +41,7 @@ func (k *keptKey) fresh(asked time.Time) bool {
 const (
 	keyTime    = 30 * time.Second
 	keyKept    = 5 * time.Minute
+	keyFailed  = time.Second
 	maxKey     = 64 << 10
 	maxKeyFail = 200 // bytes of what it says when it fails
 	maxOldKeys = 64

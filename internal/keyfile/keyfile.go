@@ -55,7 +55,6 @@ type Store struct {
 type opened struct {
 	file, identity keep.Stamp
 	key, address   string
-	err            error
 	at             time.Time
 }
 
@@ -120,13 +119,15 @@ func (s *Store) open(provider string) (opened, error) {
 		return opened{}, err
 	}
 	if o, ok := s.kept[provider]; ok && o.file == stamp && o.identity == with {
-		return o, o.err
+		return o, nil
 	}
 	o := opened{file: stamp, identity: with, at: time.Now()}
-	o.key, o.address, o.err = s.decrypt(file)
 	s.retire(provider)
+	if o.key, o.address, err = s.decrypt(file); err != nil {
+		return opened{}, err // what is mended, such as who may read it, may not show in a stamp
+	}
 	s.kept[provider] = o
-	return o, o.err
+	return o, nil
 }
 
 func (s *Store) decrypt(file keep.File) (key, address string, err error) {

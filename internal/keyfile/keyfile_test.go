@@ -112,6 +112,15 @@ func TestByHand(t *testing.T) {
 		}
 	}
 	write(planted + "\nhttps://h\n")
+	os.Chmod(identity, 0o640)
+	s.Forget("p", time.Now().Add(time.Hour))
+	if _, err := s.Key("p", "https://h"); err == nil {
+		t.Error("an identity that others read is used")
+	}
+	os.Chmod(identity, 0o600)
+	if key, err := s.Key("p", "https://h"); err != nil || key != planted {
+		t.Errorf("after it was mended: %q, %v", key, err)
+	}
 	for name, spoil := range map[string]func(){
 		"others may read the age identity": func() { os.Chmod(identity, 0o640) },
 		"is not a file":                    func() { os.Remove(identity); os.Mkdir(identity, 0o700) },
