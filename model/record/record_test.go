@@ -138,6 +138,29 @@ func TestReplayAnswersAsRecorded(t *testing.T) {
 	}
 }
 
+// TestSeveralModels: those of one run, such as a fallback or a child's, are recorded
+// to one file.
+func TestSeveralModels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	first := recorder(t, script.New(script.Reply{Text: "one"}).Model("script/a"), path, nil)
+	second := first.With(script.New(script.Reply{Text: "two"}).Model("script/b"))
+	ask := func(m model.Model, ids string) string {
+		c := &chat{ids: ids, prefix: &model.Prefix{}}
+		c.say("Who are " + ids + "?")
+		got := c.ask(m)
+		return m.Name() + " " + got.Err + fmt.Sprint(got.Parts)
+	}
+	want := []string{ask(first, "a"), ask(second, "b")}
+	closeIt(t, first)
+	r := replay(t, path)
+	for i, ids := range []string{"a", "b"} {
+		_, said, _ := strings.Cut(want[i], " ")
+		if _, got, _ := strings.Cut(ask(r, ids), " "); got != said || !strings.Contains(said, []string{"one", "two"}[i]) {
+			t.Errorf("%s: %q, want %q", ids, got, said)
+		}
+	}
+}
+
 func TestReplayGoesOnInANewProcess(t *testing.T) {
 	path, want := recorded(t)
 	c := &chat{ids: "x", prefix: &model.Prefix{System: []string{"Be brief."}}}
