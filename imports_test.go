@@ -39,7 +39,9 @@ var imports = map[string]string{
 	"model/record":           "message model model/internal/offline",
 	"model/demo":             "message model model/internal/offline",
 	"model/anthropic":        "internal/wire message model",
+	"model/gemini":           "internal/wire message model",
 	"model/openaichat":       "internal/wire message model",
+	"model/openairesponses":  "internal/wire message model",
 
 	"config":  "hook model/catalog permission profile profile/dialect prompt source trust",
 	"prompt":  "profile source",
@@ -69,7 +71,7 @@ var imports = map[string]string{
 	"internal/gitlog":        "",
 	"internal/secret":        "",
 	"internal/sse":           "",
-	"internal/wire":          "internal/sse model",
+	"internal/wire":          "internal/sse message model",
 	"internal/wire/wiretest": "internal/wire message model",
 	"internal/view":          "hook message model permission profile session spec trust",
 	"internal/grants":        "internal/keep permission",
@@ -129,7 +131,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/openaichat tool",
+	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool",
 	"net":      "host internal/wire internal/wire/wiretest",
 	"os/exec":  "sandbox internal/wire/wiretest",
 }

@@ -37,6 +37,7 @@ func appendPart(dst []byte, p Part) []byte {
 		dst = AppendString(dst, p.Text)
 		dst = appendField(dst, "signature", p.Signature)
 		dst = appendField(dst, "redacted", p.Redacted)
+		dst = appendField(dst, "by", p.By)
 	case Image:
 		dst = append(dst, `{"type":"image","media_type":`...)
 		dst = AppendString(dst, p.MediaType)
@@ -96,6 +97,7 @@ type partJSON struct {
 	Text         string          `json:"text"`
 	Signature    string          `json:"signature"`
 	Redacted     string          `json:"redacted"`
+	By           string          `json:"by"`
 	MediaType    string          `json:"media_type"`
 	Data         []byte          `json:"data"`
 	Blob         string          `json:"blob"`
@@ -133,7 +135,7 @@ func (j *partJSON) decode() (Part, error) {
 	case "text":
 		return Text{j.Text}, nil
 	case "thinking":
-		return Thinking{j.Text, j.Signature, j.Redacted}, nil
+		return Thinking{j.Text, j.Signature, j.Redacted, j.By}, nil
 	case "image":
 		return Image{j.MediaType, j.Data, j.Blob}, nil
 	case "tool_call":

@@ -72,8 +72,9 @@ type Text struct{ Text string }
 
 // Thinking is a model's reasoning. Signature is the provider's proof, sent
 // back unchanged with the conversation; Redacted holds reasoning that only the
-// provider can read.
-type Thinking struct{ Text, Signature, Redacted string }
+// provider can read. By names the protocol whose proof it is: others cannot
+// read it and leave the part out. Without text it proves the part after it.
+type Thinking struct{ Text, Signature, Redacted, By string }
 
 // Image is an image, inline (Data) or by the digest of a stored blob (Blob).
 type Image struct {

@@ -4,6 +4,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"sync/atomic"
 
@@ -59,6 +60,29 @@ type Params struct {
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Cache       Cache    `json:"cache,omitempty"`
 	ToolChoice  string   `json:"tool_choice,omitempty"` // "" (the model's choice) or "none"
+	Thinking    Thinking `json:"thinking,omitempty"`
+	Schema      *Schema  `json:"schema,omitempty"` // what the answer has to be; nil: text
+}
+
+// Thinking says how much a model reasons before it answers. A provider takes the
+// nearest of the levels that it has.
+type Thinking string
+
+// The levels of thinking, from the provider's own choice to the most.
+const (
+	ThinkingDefault Thinking = ""
+	ThinkingOff     Thinking = "off"
+	ThinkingMinimal Thinking = "minimal"
+	ThinkingLow     Thinking = "low"
+	ThinkingMedium  Thinking = "medium"
+	ThinkingHigh    Thinking = "high"
+)
+
+// Schema says what JSON an answer is made of.
+type Schema struct {
+	Name   string          `json:"name"` // letters, digits, _ and -, at most 64
+	JSON   json.RawMessage `json:"json"` // a JSON Schema object
+	Strict bool            `json:"strict,omitempty"`
 }
 
 // Cache says where prompt-cache breakpoints go.

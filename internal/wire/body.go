@@ -6,7 +6,11 @@ package wire
 import (
 	"bytes"
 	"io"
+
+	"github.com/rosterrun/roster/message"
 )
+
+var comma = []byte(",") // never changed
 
 // Body is a request body in pieces, so that what was encoded for an earlier
 // turn is sent again without a copy. The pieces must not change any more.
@@ -26,6 +30,29 @@ func (b *Body) Add(pieces ...[]byte) {
 			b.size += int64(len(p))
 		}
 	}
+}
+
+// AddMessages adds messages in the form that encode gives them, with commas
+// between them and, if the list has begun, before the first. A message without
+// a form is left out. tail, if any, stands behind them.
+func (b *Body) AddMessages(begun bool, messages []*message.Message, encode func(*message.Message) ([]byte, error), tail []byte) error {
+	add := func(form []byte) {
+		if len(form) > 0 && begun {
+			b.pieces = append(b.pieces, comma)
+			b.size++
+		}
+		begun = begun || len(form) > 0
+		b.Add(form)
+	}
+	for _, m := range messages {
+		form, err := encode(m)
+		if err != nil {
+			return err
+		}
+		add(form)
+	}
+	add(tail)
+	return nil
 }
 
 // Len returns the size in bytes.

@@ -28,7 +28,8 @@ const (
 type Config struct {
 	Model     string // provider/model-id, for errors
 	BaseURL   string
-	Path      string // after the path of BaseURL
+	Path      string // after the path of BaseURL, escaped
+	Query     string // of the address; may be empty
 	Key       func(context.Context) (string, error)
 	KeyName   string            // where the key comes from, for remedies
 	KeyHeader string            // the header that carries the key
@@ -59,7 +60,7 @@ func NewEndpoint(cfg Config) *Endpoint {
 	if e.cfg.Idle <= 0 {
 		e.cfg.Idle = defaultIdle
 	}
-	e.url, e.urlErr = endpointURL(cfg.BaseURL, cfg.Path)
+	e.url, e.urlErr = endpointURL(cfg)
 	for name, value := range cfg.Protocol {
 		e.header.Set(name, value)
 	}
@@ -70,8 +71,8 @@ func NewEndpoint(cfg Config) *Endpoint {
 	return e
 }
 
-func endpointURL(base, path string) (*url.URL, error) {
-	u, err := url.Parse(base)
+func endpointURL(cfg Config) (*url.URL, error) {
+	u, err := url.Parse(cfg.BaseURL)
 	switch {
 	case err != nil:
 		return nil, errors.New("the base URL does not parse")
@@ -81,7 +82,9 @@ func endpointURL(base, path string) (*url.URL, error) {
 	if u.Path == "" {
 		u.Path = "/" // JoinPath keeps a path relative
 	}
-	return u.JoinPath(path), nil
+	u = u.JoinPath(cfg.Path)
+	u.RawQuery = strings.Trim(u.RawQuery+"&"+cfg.Query, "&")
+	return u, nil
 }
 
 // Answer is what comes back from one call. Close it.

@@ -24,6 +24,11 @@ const (
 	redacted   = "[redacted]"
 )
 
+// Refuse is the error for a request that cannot be sent as it is.
+func (e *Endpoint) Refuse(err error) error {
+	return &model.Error{Kind: model.BadRequest, Model: e.cfg.Model, Message: err.Error(), Err: err}
+}
+
 // Fail returns the error of this call with the remedy for its kind. What a
 // provider said is cut to a line, and the key is taken out of it.
 func (a *Answer) Fail(kind model.Kind, said string, cause error) *model.Error {

@@ -81,17 +81,19 @@ func TestBodyIsSentAgain(t *testing.T) {
 }
 
 func TestEndpointURL(t *testing.T) {
-	for _, c := range []struct{ base, want string }{
-		{"http://h", "http://h/chat"},
-		{"http://h/", "http://h/chat"},
-		{"https://h:1/v1", "https://h:1/v1/chat"},
-		{"https://h/v1/?api-version=2", "https://h/v1/chat?api-version=2"},
-		{"h/v1", ""},
-		{"ftp://h", ""},
-		{"http://", ""},
-		{"http://[::1", ""},
+	for _, c := range []struct{ base, query, want string }{
+		{"http://h", "", "http://h/chat"},
+		{"http://h/", "", "http://h/chat"},
+		{"https://h:1/v1", "", "https://h:1/v1/chat"},
+		{"https://h/v1/?api-version=2", "", "https://h/v1/chat?api-version=2"},
+		{"http://h/v1", "alt=sse", "http://h/v1/chat?alt=sse"},
+		{"http://h/v1?a=b", "alt=sse", "http://h/v1/chat?a=b&alt=sse"},
+		{"h/v1", "", ""},
+		{"ftp://h", "", ""},
+		{"http://", "", ""},
+		{"http://[::1", "", ""},
 	} {
-		u, err := endpointURL(c.base, "chat")
+		u, err := endpointURL(Config{BaseURL: c.base, Path: "chat", Query: c.query})
 		if c.want == "" {
 			if err == nil {
 				t.Errorf("%s: no error", c.base)

@@ -275,9 +275,9 @@ func (d *decoder) last() model.Chunk {
 				m.Parts = append(m.Parts, message.Text{Text: text})
 			}
 		case "thinking":
-			m.Parts = append(m.Parts, message.Thinking{Text: text, Signature: b.signature})
+			m.Parts = append(m.Parts, message.Thinking{Text: text, Signature: b.signature, By: signer})
 		case "redacted_thinking":
-			m.Parts = append(m.Parts, message.Thinking{Redacted: b.start.Data})
+			m.Parts = append(m.Parts, message.Thinking{Redacted: b.start.Data, By: signer})
 		case "tool_use":
 			input, invalid := wire.CallInput([]byte(text))
 			m.Parts = append(m.Parts, message.ToolCall{ID: b.start.ID, Name: b.start.Name, Input: input, Invalid: invalid})

@@ -61,7 +61,7 @@ func sendable(p message.Part) bool {
 	case message.Text:
 		return !blank(p.Text)
 	case message.Thinking:
-		return p.Signature != "" || p.Redacted != ""
+		return (p.Signature != "" || p.Redacted != "") && (p.By == signer || p.By == "") // older logs do not name it
 	}
 	return true
 }

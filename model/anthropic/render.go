@@ -35,14 +35,14 @@ var (
 func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	head, err := m.head(r)
 	if err != nil {
-		return nil, m.refuse(err)
+		return nil, m.endpoint.Refuse(err)
 	}
 	b := wire.NewBody(3*len(r.Messages) + 8)
 	b.Add(head)
 	if r.Prefix != nil {
 		prefix, err := m.prefix(r)
 		if err != nil {
-			return nil, m.refuse(err)
+			return nil, m.endpoint.Refuse(err)
 		}
 		b.Add(prefix)
 	}
@@ -50,12 +50,12 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	j := joiner{body: b}
 	mark, err := m.breakpoint(r)
 	if err != nil {
-		return nil, m.refuse(err)
+		return nil, m.endpoint.Refuse(err)
 	}
 	for _, msg := range r.Messages {
 		w, err := m.Wire(msg)
 		if err != nil {
-			return nil, m.refuse(err)
+			return nil, m.endpoint.Refuse(err)
 		}
 		j.add(w, msg == mark)
 	}
@@ -72,10 +72,6 @@ func (m *Model) prefix(r *model.Request) ([]byte, error) {
 		return r.Prefix.Wire(rendererUncached, func(p *model.Prefix) ([]byte, error) { return encodePrefix(p, "") })
 	}
 	return r.Prefix.Wire(renderer, func(p *model.Prefix) ([]byte, error) { return encodePrefix(p, cacheControl) })
-}
-
-func (m *Model) refuse(err error) error {
-	return &model.Error{Kind: model.BadRequest, Model: m.name, Message: err.Error(), Err: err}
 }
 
 // breakpoint returns the message whose end is a cache breakpoint: the last but

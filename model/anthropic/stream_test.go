@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -26,8 +25,8 @@ func TestStream(t *testing.T) {
 			message.ToolCall{ID: "toolu_01Lp9cQ", Name: "list", Input: []byte("{}")},
 		}, Stop: "tools", Usage: &message.Usage{Input: 472, Output: 89}},
 		{File: "thinking.sse", Parts: []message.Part{
-			message.Thinking{Text: "Two and two.", Signature: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h"},
-			message.Thinking{Redacted: "EmwKAhgBEgy3va3pzix"}, message.Text{Text: "Four."},
+			message.Thinking{Text: "Two and two.", Signature: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h", By: signer},
+			message.Thinking{Redacted: "EmwKAhgBEgy3va3pzix", By: signer}, message.Text{Text: "Four."},
 		}, Stop: "stop", Usage: &message.Usage{Input: 40, Output: 20}},
 		{File: "length.sse", Parts: []message.Part{message.Text{Text: "It goes on"}}, Stop: "length", Usage: &message.Usage{Input: 25, Output: 2}},
 		{File: "refusal.sse", Parts: []message.Part{message.Text{Text: "No"}}, Stop: "refusal", Usage: &message.Usage{Input: 25, Output: 1}},
@@ -131,42 +130,8 @@ func testHeaders(t *testing.T, base string) {
 	}
 }
 
-// FuzzStream feeds anything as a stream: it ends, with a message or a typed
-// error, and reading events by their pattern changes nothing.
 func FuzzStream(f *testing.F) {
-	for _, name := range []string{"text.sse", "tools.sse", "thinking.sse", "error.sse", "truncated-call.sse"} {
-		f.Add(wiretest.Recorded(f, name))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		m := New(Config{Provider: "fake", Model: "small", BaseURL: "http://localhost", HTTPClient: &http.Client{
-			Transport: answers(raw),
-		}})
-		chunks, err := wiretest.Collect(t.Context(), m, request(text(message.User, "hi")))
-		switch {
-		case err != nil && model.AsError(err) == nil:
-			t.Fatalf("%T: %v", err, err)
-		case err == nil && (len(chunks) == 0 || chunks[len(chunks)-1].Done == nil):
-			t.Fatal("no message and no error")
-		}
-		whole := ""
-		for _, c := range chunks {
-			whole += c.Text
-		}
-		if err == nil && whole != chunks[len(chunks)-1].Done.Text() {
-			t.Errorf("pieces %q, whole %q", whole, chunks[len(chunks)-1].Done.Text())
-		}
-	})
-}
-
-// answers is a provider without a network.
-type answers []byte
-
-func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	_, err := w.Write(a)
-	r := w.Result()
-	r.Header.Set("Content-Type", "text/event-stream")
-	return r, err
+	suite(f).Fuzz(f, "text.sse", "tools.sse", "thinking.sse", "error.sse", "truncated-call.sse")
 }
 
 // TestRepeatedEvents decodes each event of a stream once by itself and once

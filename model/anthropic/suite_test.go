@@ -11,20 +11,22 @@ import (
 
 func planted(context.Context) (string, error) { return wiretest.Key, nil }
 
-func TestSuite(t *testing.T) {
-	wiretest.Suite{
+func TestSuite(t *testing.T) { suite(t).Run(t) }
+
+func suite(tb testing.TB) wiretest.Suite {
+	return wiretest.Suite{
 		New: func(s wiretest.Settings, c *http.Client) model.Model {
 			return New(Config{
 				Provider: "fake", Model: "small", BaseURL: s.URL, Key: planted, KeyName: "FAKE_KEY",
 				IdleTimeout: s.Idle, HTTPClient: c,
 			})
 		},
-		Answer: wiretest.Recorded(t, "20-deltas.sse"),
+		Answer: wiretest.Recorded(tb, "20-deltas.sse"),
 		Garbage: []string{
 			"data: {\"type\":\n\n",
 			"data: 5\n\n",
 			"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"text\":\"a\"}}\n\n",
 			"data: <html>\n\n",
 		},
-	}.Run(t)
+	}
 }

@@ -11,17 +11,14 @@ import (
 	"github.com/rosterrun/roster/model"
 )
 
-var (
-	comma   = []byte(",")
-	bodyEnd = []byte("]}")
-)
+var bodyEnd = []byte("]}")
 
 // body puts a request together: what belongs to the call, the prefix and the
 // messages in their kept forms, and the tail.
 func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	head, err := m.head(r)
 	if err != nil {
-		return nil, m.refuse(err)
+		return nil, m.endpoint.Refuse(err)
 	}
 	b := wire.NewBody(2*len(r.Messages) + 4)
 	b.Add(head)
@@ -29,39 +26,22 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	if r.Prefix != nil {
 		prefix, err := r.Prefix.Wire(renderer, encodePrefix)
 		if err != nil {
-			return nil, m.refuse(err)
+			return nil, m.endpoint.Refuse(err)
 		}
 		b.Add(prefix)
 		begun = len(r.Prefix.System) > 0
 	} else {
 		b.Add([]byte(messagesKey))
 	}
-	for _, msg := range r.Messages {
-		w, err := m.Wire(msg)
-		if err != nil {
-			return nil, m.refuse(err)
-		}
-		if len(w) == 0 {
-			continue
-		}
-		if begun {
-			b.Add(comma)
-		}
-		b.Add(w)
-		begun = true
-	}
+	var tail []byte
 	if r.Tail != "" {
-		if begun {
-			b.Add(comma)
-		}
-		b.Add(append(wire.AppendString([]byte(`{"role":"user","content":`), r.Tail), '}'))
+		tail = append(wire.AppendString([]byte(`{"role":"user","content":`), r.Tail), '}')
+	}
+	if err := b.AddMessages(begun, r.Messages, m.Wire, tail); err != nil {
+		return nil, m.endpoint.Refuse(err)
 	}
 	b.Add(bodyEnd)
 	return b, nil
-}
-
-func (m *Model) refuse(err error) error {
-	return &model.Error{Kind: model.BadRequest, Model: m.name, Message: err.Error(), Err: err}
 }
 
 // head is the body up to the prefix.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -107,7 +106,7 @@ func checkSent(t *rapid.T, r *model.Request, got []sent) {
 		return m
 	}
 	if len(r.Prefix.System) > 0 {
-		if m := next("system"); m.Content != clean(strings.Join(r.Prefix.System, "\n\n")) {
+		if m := next("system"); m.Content != wiretest.Clean(strings.Join(r.Prefix.System, "\n\n")) {
 			t.Fatalf("system is %q", m.Content)
 		}
 	}
@@ -125,7 +124,7 @@ func checkSent(t *rapid.T, r *model.Request, got []sent) {
 			images := false
 			for _, p := range msg.Parts {
 				res := p.(message.ToolResult)
-				if m := next("tool"); m.Call != res.Call || m.Content != clean(message.PartsText(res.Parts)) {
+				if m := next("tool"); m.Call != res.Call || m.Content != wiretest.Clean(message.PartsText(res.Parts)) {
 					t.Fatalf("got %+v, want %+v", m, res)
 				}
 				images = images || len(imagesOf(res)) > 0
@@ -136,7 +135,7 @@ func checkSent(t *rapid.T, r *model.Request, got []sent) {
 		}
 	}
 	if r.Tail != "" {
-		if m := next("user"); m.Content != clean(r.Tail) {
+		if m := next("user"); m.Content != wiretest.Clean(r.Tail) {
 			t.Fatalf("tail is %q", m.Content)
 		}
 	}
@@ -147,7 +146,7 @@ func checkSent(t *rapid.T, r *model.Request, got []sent) {
 
 func checkAnswer(t *rapid.T, want *message.Message, got sent) {
 	calls := want.Calls()
-	if want.Text() != "" && got.Content != clean(want.Text()) || len(got.Calls) != len(calls) {
+	if want.Text() != "" && got.Content != wiretest.Clean(want.Text()) || len(got.Calls) != len(calls) {
 		t.Fatalf("got %+v, want %+v", got, want.Parts)
 	}
 	for i, c := range calls {
@@ -157,14 +156,6 @@ func checkAnswer(t *rapid.T, want *message.Message, got sent) {
 			t.Fatalf("call %+v with %q, want %+v", got.Calls[i], args, c)
 		}
 	}
-}
-
-// clean is s as JSON can hold it.
-func clean(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return string([]rune(s))
 }
 
 func TestNames(t *testing.T) {

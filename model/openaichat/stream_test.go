@@ -3,7 +3,6 @@ package openaichat
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -147,42 +146,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// FuzzStream feeds anything as a stream: it ends, with a message or a typed
-// error, and reading events by their pattern changes nothing.
 func FuzzStream(f *testing.F) {
-	for _, name := range []string{"text.sse", "tools.sse", "careless.sse", "error.sse", "reasoning.sse"} {
-		f.Add(wiretest.Recorded(f, name))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		m := New(Config{Provider: "fake", Model: "small", BaseURL: "http://localhost", HTTPClient: &http.Client{
-			Transport: answers(raw),
-		}})
-		chunks, err := wiretest.Collect(t.Context(), m, request(text(message.User, "hi")))
-		switch {
-		case err != nil && model.AsError(err) == nil:
-			t.Fatalf("%T: %v", err, err)
-		case err == nil && (len(chunks) == 0 || chunks[len(chunks)-1].Done == nil):
-			t.Fatal("no message and no error")
-		}
-		whole := ""
-		for _, c := range chunks {
-			whole += c.Text
-		}
-		if err == nil && whole != chunks[len(chunks)-1].Done.Text() {
-			t.Errorf("pieces %q, whole %q", whole, chunks[len(chunks)-1].Done.Text())
-		}
-	})
-}
-
-// answers is a provider without a network.
-type answers []byte
-
-func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	_, err := w.Write(a)
-	r := w.Result()
-	r.Header.Set("Content-Type", "text/event-stream")
-	return r, err
+	suite(f).Fuzz(f, "text.sse", "tools.sse", "careless.sse", "error.sse", "reasoning.sse")
 }
 
 // TestRepeatedEvents decodes each event of a stream once by itself and once

@@ -131,6 +131,9 @@ func input(c message.ToolCall) json.RawMessage {
 	return c.Input
 }
 
+// encoded is a signature as it stands in JSON.
+func encoded(signature []byte) string { return base64.StdEncoding.EncodeToString(signature) }
+
 func dataURL(i message.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -153,6 +154,20 @@ func Conversation() *model.Request {
 	}
 }
 
+// Signed is Conversation with all thinking signed by one protocol.
+func Signed(by, signature string) *model.Request {
+	r := Conversation()
+	for _, m := range r.Messages {
+		for i, p := range m.Parts {
+			if t, ok := p.(message.Thinking); ok && t.Signature != "" {
+				t.By, t.Signature = by, signature
+				m.Parts[i] = t
+			}
+		}
+	}
+	return r
+}
+
 // Prefix is that of Conversation.
 func Prefix() *model.Prefix {
 	return &model.Prefix{
@@ -215,4 +230,12 @@ func round(t *rapid.T) []*message.Message {
 		messages = append(messages, results)
 	}
 	return messages
+}
+
+// Clean is s as JSON can hold it.
+func Clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
