@@ -157,6 +157,10 @@ func (m *Model) head(r *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	b = m.appendThinking(b, r.Params.Thinking, maxTokens)
+	if b, err = m.appendOutput(b, r.Params); err != nil {
+		return nil, err
+	}
 	if r.Params.ToolChoice == "none" && r.Prefix != nil && len(r.Prefix.Tools) > 0 {
 		b = append(b, `,"tool_choice":{"type":"none"}`...)
 	}

@@ -42,7 +42,6 @@ type Model struct {
 	// two says that the model is of the series 2, which takes budgets of
 	// thinking in place of levels, and calls without a signature.
 	two      bool
-	flash    bool
 	endpoint *wire.Endpoint
 }
 
@@ -54,7 +53,7 @@ func New(cfg Config) *Model {
 	}
 	name := cfg.Provider + "/" + cfg.Model
 	return &Model{
-		name: name, two: strings.HasPrefix(cfg.Model, "gemini-2"), flash: strings.Contains(cfg.Model, "flash"),
+		name: name, two: strings.HasPrefix(cfg.Model, "gemini-2"),
 		endpoint: wire.NewEndpoint(wire.Config{
 			Model: name, BaseURL: cfg.BaseURL,
 			Path: "models/" + url.PathEscape(cfg.Model) + ":streamGenerateContent", Query: "alt=sse",

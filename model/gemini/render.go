@@ -84,16 +84,16 @@ func (m *Model) appendThinking(b []byte, t model.Thinking) []byte {
 	}
 	b = strconv.AppendBool(append(b, `,"thinkingConfig":{"includeThoughts":`...), t != model.ThinkingOff)
 	if m.two {
-		b = strconv.AppendInt(append(b, `,"thinkingBudget":`...), m.budget(t), 10)
+		b = strconv.AppendInt(append(b, `,"thinkingBudget":`...), budget(t), 10)
 	} else {
-		b = wire.AppendString(append(b, `,"thinkingLevel":`...), m.level(t))
+		b = wire.AppendString(append(b, `,"thinkingLevel":`...), level(t))
 	}
 	return append(b, '}')
 }
 
 // budget is a level in tokens, within what every model of the series 2 that
-// thinks takes. Only the small ones can be kept from thinking.
-func (m *Model) budget(t model.Thinking) int64 {
+// thinks takes.
+func budget(t model.Thinking) int64 {
 	switch t {
 	case model.ThinkingMinimal:
 		return 512
@@ -104,22 +104,15 @@ func (m *Model) budget(t model.Thinking) int64 {
 	case model.ThinkingHigh:
 		return 24576
 	}
-	if m.flash {
-		return 0
-	}
-	return 128
+	return 0
 }
 
-// level is the nearest of a model's levels. No model can be kept from thinking,
-// and only the small ones think as little as minimal.
-func (m *Model) level(t model.Thinking) model.Thinking {
-	switch {
-	case t != model.ThinkingOff && t != model.ThinkingMinimal:
-		return t
-	case m.flash:
+// level is the API's word; no model with levels can be kept from thinking.
+func level(t model.Thinking) model.Thinking {
+	if t == model.ThinkingOff {
 		return model.ThinkingMinimal
 	}
-	return model.ThinkingLow
+	return t
 }
 
 // encodePrefix gives the system blocks and the tools, each with a comma behind.

@@ -44,10 +44,9 @@ func TestThinking(t *testing.T) {
 	}{
 		{"gemini-3-pro", model.ThinkingDefault, `{"contents":[]}`},
 		{"gemini-3-pro", model.ThinkingHigh, `"includeThoughts":true,"thinkingLevel":"high"`},
-		{"gemini-3-pro", model.ThinkingOff, `"includeThoughts":false,"thinkingLevel":"low"`},
 		{"gemini-3-flash", model.ThinkingOff, `"includeThoughts":false,"thinkingLevel":"minimal"`},
 		{"gemini-3-flash", model.ThinkingMinimal, `"thinkingLevel":"minimal"`},
-		{"gemini-2.5-pro", model.ThinkingOff, `"includeThoughts":false,"thinkingBudget":128`},
+		{"gemini-2.5-pro", model.ThinkingLow, `"includeThoughts":true,"thinkingBudget":2048`},
 		{"gemini-2.5-flash", model.ThinkingOff, `"includeThoughts":false,"thinkingBudget":0`},
 		{"gemini-2.5-flash", model.ThinkingMedium, `"includeThoughts":true,"thinkingBudget":8192`},
 	} {

@@ -57,10 +57,32 @@ func (m *Model) head(r *model.Request) ([]byte, error) {
 		b = append(wire.AppendString(append(b, ','), m.maxTokensKey), ':')
 		b = strconv.AppendInt(b, int64(r.Params.MaxTokens), 10)
 	}
+	switch r.Params.Thinking {
+	case model.ThinkingDefault:
+	case model.ThinkingOff:
+		b = append(b, `,"reasoning_effort":"none"`...)
+	default:
+		b = wire.AppendString(append(b, `,"reasoning_effort":`...), r.Params.Thinking)
+	}
+	if s := r.Params.Schema; s != nil {
+		if b, err = appendFormat(b, s); err != nil {
+			return nil, err
+		}
+	}
 	if r.Params.ToolChoice == "none" && r.Prefix != nil && len(r.Prefix.Tools) > 0 {
 		b = append(b, `,"tool_choice":"none"`...)
 	}
 	return b, nil
+}
+
+func appendFormat(b []byte, s *model.Schema) ([]byte, error) {
+	if !wire.IsObject(s.JSON) {
+		return nil, fmt.Errorf("the schema %s of the answer is no JSON object", s.Name)
+	}
+	b = wire.AppendString(append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":`...), s.Name)
+	b = append(append(b, `,"schema":`...), s.JSON...)
+	b = strconv.AppendBool(append(b, `,"strict":`...), s.Strict)
+	return append(b, "}}"...), nil
 }
 
 const messagesKey = `,"messages":[`

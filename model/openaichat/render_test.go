@@ -34,6 +34,23 @@ func TestRenderGolden(t *testing.T) {
 	}))
 }
 
+func TestParams(t *testing.T) {
+	schema := &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`)}
+	for _, c := range []struct {
+		params model.Params
+		want   string
+	}{
+		{model.Params{}, `"include_usage":true},"messages":[]}`},
+		{model.Params{Thinking: model.ThinkingOff}, `,"reasoning_effort":"none"`},
+		{model.Params{Thinking: model.ThinkingHigh}, `,"reasoning_effort":"high"`},
+		{model.Params{Schema: schema}, `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}}`},
+	} {
+		if b := render(t, New(Config{Model: "small"}), &model.Request{Params: c.params}); !strings.Contains(string(b), c.want) {
+			t.Errorf("%s, want %s", b, c.want)
+		}
+	}
+}
+
 func TestRenderRefuses(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -41,6 +58,7 @@ func TestRenderRefuses(t *testing.T) {
 		r          *model.Request
 	}{
 		{"a schema that is none", "tool read", &model.Request{Prefix: &model.Prefix{Tools: []*model.ToolDef{{Name: "read", Schema: []byte("{")}}}}},
+		{"an answer's schema that is none", "schema answer", &model.Request{Params: model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte("[]")}}}},
 		{"not a number", "temperature", &model.Request{Params: model.Params{Temperature: &nan}}},
 		{"an image that was not loaded", "sha256-1", request(say(message.User, message.Image{Blob: "sha256-1"}))},
 		{"a call of the user", "m1", request(say(message.User, message.ToolCall{}))},

@@ -40,7 +40,7 @@ func anthropicExchange(t *testing.T, r *model.Request, file string) {
 	theirs := anthropicStream(t, client, anthropicParams(t, r))
 	theirs.Body = body()
 	m := ouranthropic.New(ouranthropic.Config{
-		Provider: "anthropic", Model: "claude-sonnet-4-5", BaseURL: url, MaxOutput: 64000, HTTPClient: wiretest.Client(t),
+		Provider: "anthropic", Model: "claude-opus-5", BaseURL: url, MaxOutput: 64000, HTTPClient: wiretest.Client(t),
 		Key: func(context.Context) (string, error) { return key, nil },
 	})
 	compare(t, theirs, ours(t, m, r, body))
@@ -88,7 +88,7 @@ func anthropicStream(t *testing.T, client anthropic.Client, params anthropic.Mes
 }
 
 func anthropicParams(t *testing.T, r *model.Request) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{Model: "claude-sonnet-4-5", MaxTokens: 64000}
+	p := anthropic.MessageNewParams{Model: "claude-opus-5", MaxTokens: 64000}
 	if r.Params.MaxTokens > 0 {
 		p.MaxTokens = int64(r.Params.MaxTokens)
 	}
@@ -98,11 +98,18 @@ func anthropicParams(t *testing.T, r *model.Request) anthropic.MessageNewParams 
 	if r.Params.ToolChoice == "none" {
 		p.ToolChoice.OfNone = &anthropic.ToolChoiceNoneParam{}
 	}
+	if r.Params.Thinking != "" {
+		p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{Display: "summarized"}
+		p.OutputConfig.Effort = anthropic.OutputConfigEffort(r.Params.Thinking)
+	}
+	if s := r.Params.Schema; s != nil {
+		p.OutputConfig.Format.Schema = schema(t, s.JSON)
+	}
 	for _, s := range r.Prefix.System {
 		p.System = append(p.System, anthropic.TextBlockParam{Text: s})
 	}
 	for _, def := range r.Prefix.Tools {
-		s := schema(t, def)
+		s := schema(t, def.Schema)
 		tool := &anthropic.ToolParam{Name: def.Name, InputSchema: anthropic.ToolInputSchemaParam{Properties: s["properties"]}}
 		if required, ok := s["required"].([]any); ok {
 			for _, name := range required {

@@ -19,11 +19,6 @@ func TestGeminiBodies(t *testing.T) {
 	for name, r := range requests() {
 		t.Run(name, func(t *testing.T) { geminiExchange(t, r, "text.sse") })
 	}
-	t.Run("thinking", func(t *testing.T) {
-		r := wiretest.Conversation()
-		r.Params.Thinking = model.ThinkingHigh
-		geminiExchange(t, r, "text.sse")
-	})
 }
 
 func TestGeminiStreams(t *testing.T) {
@@ -117,10 +112,13 @@ func geminiConfig(t *testing.T, r *model.Request) *genai.GenerateContentConfig {
 	if r.Params.Thinking == model.ThinkingHigh {
 		c.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](24576)}
 	}
+	if s := r.Params.Schema; s != nil {
+		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", schema(t, s.JSON)
+	}
 	tool := &genai.Tool{}
 	for _, def := range r.Prefix.Tools {
 		tool.FunctionDeclarations = append(tool.FunctionDeclarations, &genai.FunctionDeclaration{
-			Name: def.Name, Description: def.Description, ParametersJsonSchema: schema(t, def),
+			Name: def.Name, Description: def.Description, ParametersJsonSchema: schema(t, def.Schema),
 		})
 	}
 	c.Tools = []*genai.Tool{tool}

@@ -100,8 +100,14 @@ func openaiParams(t *testing.T, r *model.Request) openai.ChatCompletionNewParams
 	if r.Params.ToolChoice != "" {
 		p.ToolChoice.OfAuto = openai.String(r.Params.ToolChoice)
 	}
+	p.ReasoningEffort = shared.ReasoningEffort(r.Params.Thinking)
+	if s := r.Params.Schema; s != nil {
+		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: s.Name, Schema: schema(t, s.JSON), Strict: openai.Bool(s.Strict),
+		}}
+	}
 	for _, def := range r.Prefix.Tools {
-		f := shared.FunctionDefinitionParam{Name: def.Name, Parameters: schema(t, def)}
+		f := shared.FunctionDefinitionParam{Name: def.Name, Parameters: schema(t, def.Schema)}
 		if def.Description != "" {
 			f.Description = openai.String(def.Description)
 		}

@@ -111,14 +111,20 @@ func requests() map[string]*model.Request {
 	first.Tail = ""
 	quiet := wiretest.Conversation()
 	quiet.Params = model.Params{ToolChoice: "none", Cache: model.CacheOff, MaxTokens: 5}
-	return map[string]*model.Request{"first": first, "everything": wiretest.Conversation(), "no tools, no cache": quiet}
+	thinking := wiretest.Conversation()
+	thinking.Params = model.Params{Thinking: model.ThinkingHigh}
+	answer := wiretest.Conversation()
+	answer.Params = model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`), Strict: true}}
+	return map[string]*model.Request{
+		"first": first, "everything": wiretest.Conversation(), "no tools, no cache": quiet, "thinking": thinking, "an answer by schema": answer,
+	}
 }
 
-func schema(t *testing.T, def *model.ToolDef) map[string]any {
+func schema(t *testing.T, raw []byte) map[string]any {
 	t.Helper()
-	m, ok := decode(t, def.Schema).(map[string]any)
+	m, ok := decode(t, raw).(map[string]any)
 	if !ok {
-		t.Fatalf("%s is no object", def.Schema)
+		t.Fatalf("%s is no object", raw)
 	}
 	return m
 }

@@ -117,8 +117,13 @@ func responsesParams(t *testing.T, r *model.Request) responses.ResponseNewParams
 		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(r.Params.Thinking), Summary: "auto"}
 		p.Include = []responses.ResponseIncludable{"reasoning.encrypted_content"}
 	}
+	if s := r.Params.Schema; s != nil {
+		p.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
+			Name: s.Name, Schema: schema(t, s.JSON), Strict: openai.Bool(s.Strict),
+		}
+	}
 	for _, def := range r.Prefix.Tools {
-		f := responses.FunctionToolParam{Name: def.Name, Parameters: schema(t, def), Strict: openai.Bool(false)}
+		f := responses.FunctionToolParam{Name: def.Name, Parameters: schema(t, def.Schema), Strict: openai.Bool(false)}
 		if def.Description != "" {
 			f.Description = openai.String(def.Description)
 		}
