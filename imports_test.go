@@ -47,11 +47,13 @@ var imports = map[string]string{
 	"prompt":  "profile source",
 	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec trust",
 
-	"session":              "message",
-	"session/storetest":    "message session",
-	"store/internal/admit": "session",
-	"store/memory":         "session store/internal/admit",
-	"store/sqlite":         "message session store/internal/admit",
+	"session":               "message",
+	"session/storetest":     "message session",
+	"store/internal/admit":  "session",
+	"store/internal/recent": "",
+	"store/memory":          "session store/internal/admit",
+	"store/sqlite":          "message session store/internal/admit store/internal/recent",
+	"store/postgres":        "session store/internal/admit store/internal/recent",
 
 	"sandbox":              "",
 	"tool":                 "internal/secret message model permission permission/shell sandbox session tool/internal/pinned",
@@ -68,6 +70,7 @@ var imports = map[string]string{
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
 
 	"internal/clock":         "",
+	"internal/pgtest":        "",
 	"internal/gitlog":        "",
 	"internal/secret":        "",
 	"internal/sse":           "",
@@ -133,7 +136,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 var reach = map[string]string{
 	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool",
 	"net":      "host internal/wire internal/wire/wiretest",
-	"os/exec":  "sandbox internal/wire/wiretest",
+	"os/exec":  "sandbox internal/pgtest internal/wire/wiretest",
 }
 
 func TestWhoMayReachOut(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
 
 // Append implements session.Store.
@@ -185,7 +186,7 @@ func (w *writer) check(st *stream, evs []session.Event) (session.Summary, error)
 			return sum, err
 		}
 		for _, digest := range e.Refs {
-			b, err := w.blob(blobKey{st.sum.Key.Tenant, digest})
+			b, err := w.blob(recent.Blob{Tenant: st.sum.Key.Tenant, Digest: digest})
 			if err != nil {
 				return sum, err
 			}

@@ -3,14 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"sync"
 	"time"
 
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
-
-type blobKey struct{ tenant, digest string }
 
 // blob is what the writer remembers of a row of blobs.
 type blob struct {
@@ -19,39 +17,15 @@ type blob struct {
 	needed bool
 }
 
-// recentBlobs remembers until when a blob need not be put again. It spares the
-// writer what is put with each loop.
-type recentBlobs struct {
-	mu    sync.Mutex
-	until map[blobKey]time.Time
-}
-
-const maxRecent = 4096
-
-func (r *recentBlobs) has(k blobKey, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return now.Before(r.until[k])
-}
-
-func (r *recentBlobs) add(k blobKey, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.until == nil {
-		r.until = map[blobKey]time.Time{}
-	}
-	remember(r.until, k, until, maxRecent)
-}
-
 // PutBlob implements session.Blobs.
 func (s *Store) PutBlob(ctx context.Context, tenant string, data []byte) (string, error) {
-	k := blobKey{tenant, session.Digest(data)}
+	k := recent.Blob{Tenant: tenant, Digest: session.Digest(data)}
 	if err := s.open(ctx); err != nil {
 		return "", err
 	}
 	now := s.now()
-	if s.blobs.has(k, now) {
-		return k.digest, nil
+	if s.blobs.Has(k, now) {
+		return k.Digest, nil
 	}
 	var put time.Time
 	err := s.do(ctx, func(w *writer) (err error) {
@@ -61,12 +35,12 @@ func (s *Store) PutBlob(ctx context.Context, tenant string, data []byte) (string
 	if err != nil {
 		return "", err
 	}
-	s.blobs.add(k, put.Add(admit.BlobTime/2))
-	return k.digest, nil
+	s.blobs.Put(k, put.Add(admit.BlobTime/2))
+	return k.Digest, nil
 }
 
 // putBlob stores a blob and returns when it was put last.
-func (w *writer) putBlob(k blobKey, data []byte, now time.Time) (time.Time, error) {
+func (w *writer) putBlob(k recent.Blob, data []byte, now time.Time) (time.Time, error) {
 	if err := w.purgeBlobs(now); err != nil {
 		return now, err
 	}
@@ -79,7 +53,7 @@ func (w *writer) putBlob(k blobKey, data []byte, now time.Time) (time.Time, erro
 			data = []byte{}
 		}
 		return now, w.exec(`INSERT INTO blobs (tenant, digest, put, needed, data) VALUES (?,?,?,0,?)`,
-			k.tenant, k.digest, now.UnixMicro(), data)
+			k.Tenant, k.Digest, now.UnixMicro(), data)
 	}
 	if now.Sub(b.put) < admit.BlobTime/2 {
 		return b.put, nil
@@ -90,10 +64,10 @@ func (w *writer) putBlob(k blobKey, data []byte, now time.Time) (time.Time, erro
 
 // purgeBlobs removes a few blobs that nothing needs.
 func (w *writer) purgeBlobs(now time.Time) error {
-	var old []blobKey
+	var old []recent.Blob
 	err := w.conn.query(`SELECT tenant, digest FROM blobs WHERE needed = 0 AND put <= ? ORDER BY put LIMIT ?`,
 		func(row []driver.Value) bool {
-			old = append(old, blobKey{str(row[0]), str(row[1])})
+			old = append(old, recent.Blob{Tenant: str(row[0]), Digest: str(row[1])})
 			return true
 		}, now.Add(-admit.BlobTime).UnixMicro(), int64(admit.BlobPurge))
 	if err != nil {
@@ -101,7 +75,7 @@ func (w *writer) purgeBlobs(now time.Time) error {
 	}
 	for _, k := range old {
 		delete(w.known.blobs, k)
-		if err := w.exec(`DELETE FROM blobs WHERE tenant = ? AND digest = ?`, k.tenant, k.digest); err != nil {
+		if err := w.exec(`DELETE FROM blobs WHERE tenant = ? AND digest = ?`, k.Tenant, k.Digest); err != nil {
 			return err
 		}
 	}
@@ -109,7 +83,7 @@ func (w *writer) purgeBlobs(now time.Time) error {
 }
 
 // blob returns what is known of a blob, or nil.
-func (w *writer) blob(k blobKey) (*blob, error) {
+func (w *writer) blob(k recent.Blob) (*blob, error) {
 	if b := w.known.blobs[k]; b != nil {
 		return b, nil
 	}
@@ -117,12 +91,12 @@ func (w *writer) blob(k blobKey) (*blob, error) {
 	err := w.conn.query(`SELECT id, put, needed FROM blobs WHERE tenant = ? AND digest = ?`, func(row []driver.Value) bool {
 		b = &blob{integer(row[0]), instant(row[1]), truth(row[2])}
 		return false
-	}, k.tenant, k.digest)
+	}, k.Tenant, k.Digest)
 	if err != nil {
 		return nil, &fault{err}
 	}
 	if b != nil {
-		remember(w.known.blobs, k, b, maxBlobs)
+		recent.Add(w.known.blobs, k, b, maxBlobs)
 	}
 	return b, nil
 }
@@ -131,7 +105,7 @@ func (w *writer) blob(k blobKey) (*blob, error) {
 // them.
 func (w *writer) refer(st *stream, refs []string) error {
 	for _, digest := range refs {
-		b, err := w.blob(blobKey{st.sum.Key.Tenant, digest})
+		b, err := w.blob(recent.Blob{Tenant: st.sum.Key.Tenant, Digest: digest})
 		if err != nil {
 			return err
 		}

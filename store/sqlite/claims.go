@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
 
 // take makes the worker the owner; the caller saves the stream.
@@ -28,7 +29,7 @@ func (w *writer) register(worker string) error {
 	if err != nil {
 		return err
 	}
-	remember(w.known.workers, worker, struct{}{}, maxWorkers)
+	recent.Add(w.known.workers, worker, struct{}{}, maxWorkers)
 	return nil
 }
 
@@ -127,7 +128,7 @@ func (s *Store) Release(ctx context.Context, k session.Key, l session.Lease) err
 // Beat implements session.Claims.
 func (s *Store) Beat(ctx context.Context, worker string) error {
 	return s.do(ctx, func(w *writer) error {
-		remember(w.known.workers, worker, struct{}{}, maxWorkers)
+		recent.Add(w.known.workers, worker, struct{}{}, maxWorkers)
 		return w.exec(`INSERT OR REPLACE INTO workers (id, beat, dead) VALUES (?,?,0)`, worker, w.now().UnixMicro())
 	})
 }

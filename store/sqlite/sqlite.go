@@ -15,6 +15,7 @@ import (
 
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
 
 // Options of a store. The zero value is good.
@@ -35,7 +36,7 @@ type Store struct {
 	dsn   string
 	now   func() time.Time
 	queue queue
-	blobs recentBlobs
+	blobs recent.Blobs
 
 	readers chan *conn // idle; nil stands for one that is not open yet
 	reading sync.RWMutex

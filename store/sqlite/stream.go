@@ -7,6 +7,7 @@ import (
 
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
 
 // stream is a row of streams.
@@ -59,7 +60,7 @@ func (w *writer) stream(k session.Key) (*stream, error) {
 		return nil, &fault{err}
 	}
 	if st != nil {
-		remember(w.known.streams, k, st, maxStreams)
+		recent.Add(w.known.streams, k, st, maxStreams)
 	}
 	return st, nil
 }
@@ -93,7 +94,7 @@ func (w *writer) save(st *stream) error {
 	if st.id, err = r.LastInsertId(); err != nil {
 		return &fault{err}
 	}
-	remember(w.known.streams, st.sum.Key, st, maxStreams)
+	recent.Add(w.known.streams, st.sum.Key, st, maxStreams)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/internal/recent"
 )
 
 // writer is the state of the goroutine that writes. What it remembers of rows
@@ -26,7 +27,7 @@ type writer struct {
 type known struct {
 	streams map[session.Key]*stream
 	workers map[string]struct{} // alive
-	blobs   map[blobKey]*blob
+	blobs   map[recent.Blob]*blob
 }
 
 const (
@@ -42,18 +43,7 @@ func newWriter(c *conn, now func() time.Time) *writer {
 }
 
 func (w *writer) forget() {
-	w.known = known{map[session.Key]*stream{}, map[string]struct{}{}, map[blobKey]*blob{}}
-}
-
-// remember adds an entry to a bounded map.
-func remember[K comparable, V any](m map[K]V, k K, v V, bound int) {
-	if len(m) >= bound {
-		for old := range m {
-			delete(m, old)
-			break
-		}
-	}
-	m[k] = v
+	w.known = known{map[session.Key]*stream{}, map[string]struct{}{}, map[recent.Blob]*blob{}}
 }
 
 // commit runs the ops in one transaction. If that fails, each gets its own, so
