@@ -15,6 +15,7 @@ import (
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/trust"
 )
 
@@ -138,19 +139,21 @@ func (d *doctor) reported() {
 
 func (d *doctor) store() {
 	cfg := d.Config()
-	file := strings.TrimPrefix(cfg.Store.V, "sqlite:")
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(d.StateDir(), file)
-	}
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+	file, isFile := d.storeFile(cfg)
+	if _, err := os.Stat(file); isFile && errors.Is(err, os.ErrNotExist) {
 		d.add("store", "database", "ok", file+" is made by the first run", "")
 		return
 	}
-	if _, err := d.Backend(d.ctx); err != nil {
+	b, err := d.Backend(d.ctx)
+	if err != nil {
 		d.add("store", "database", "error", err.Error(), "")
 		return
 	}
-	d.add("store", "database", "ok", fmt.Sprintf("%s, store-sync %s", file, cfg.StoreSync.V), "")
+	what := fmt.Sprintf("%s, store-sync %s", file, cfg.StoreSync.V)
+	if p, ok := b.(*postgres.Store); ok {
+		what = "PostgreSQL, " + p.Name()
+	}
+	d.add("store", "database", "ok", what, "")
 }
 
 func (d *doctor) commands() {

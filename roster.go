@@ -31,6 +31,7 @@ import (
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/store/sqlite"
 	"github.com/rosterrun/roster/tool"
 	"github.com/rosterrun/roster/trust"
@@ -292,17 +293,31 @@ func (a *App) open(ctx context.Context) (session.Backend, error) {
 		a.backend = a.opts.Backend
 		return a.backend, nil
 	}
-	file := strings.TrimPrefix(a.now().config.Store.V, "sqlite:")
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(a.state, file)
-	}
-	s, err := sqlite.Open(ctx, file, sqlite.Options{Sync: a.now().config.StoreSync.V})
+	b, err := a.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.backend = s
-	a.closers = append(a.closers, s.Close)
-	return s, nil
+	a.backend = b
+	a.closers = append(a.closers, b.Close)
+	return b, nil
+}
+
+// openStore opens the store that the configuration names.
+func (a *App) openStore(ctx context.Context) (session.Backend, error) {
+	cfg := a.now().config
+	if file, ok := a.storeFile(cfg); ok {
+		return sqlite.Open(ctx, file, sqlite.Options{Sync: cfg.StoreSync.V})
+	}
+	return postgres.Open(ctx, cfg.Store.V, postgres.Options{})
+}
+
+// storeFile is the file of a store that is one.
+func (a *App) storeFile(cfg *config.Config) (string, bool) {
+	file, ok := strings.CutPrefix(cfg.Store.V, "sqlite:")
+	if ok && !filepath.IsAbs(file) {
+		file = filepath.Join(a.state, file)
+	}
+	return file, ok
 }
 
 // Start opens the store and begins to run what is submitted. Submit does it

@@ -218,7 +218,6 @@ func TestErrors(t *testing.T) {
 		{"a key where its variable is expected", "providers: {x: {key-env: sk-hunter2}}", 1, "never the key"},
 		{"a header that breaks the line", "providers: {x: {headers: {A: \"b\\r\\nC: d\"}}}", 1, "not an HTTP header"},
 		{"an alias that looks like a reference", "aliases: {a/b: c}", 1, "an alias is a word"},
-		{"postgres", "store: postgres://u:hunter2@h/db", 1, "not there yet"},
 		{"nats", "dispatch: nats://h:4222", 1, "not there yet"},
 		{"another store", "store: mysql:x", 1, "takes sqlite:FILE"},
 		{"another dispatch", "dispatch: remote", 1, "takes local"},

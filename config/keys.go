@@ -230,9 +230,9 @@ func (s section) store(it item) {
 	scheme, rest, _ := strings.Cut(v, ":")
 	switch {
 	case scheme == "postgres" || scheme == "postgresql":
-		s.report(CodeNotThere, s.valueAt(it), it.path, "a Postgres store is not there yet", "write "+DefaultStore+", or leave store out")
+		s.cfg.Store = value(v, it)
 	case scheme != "sqlite" || rest == "":
-		s.notAllowed(it, "%s takes sqlite:FILE, not %q", it.path, redactURL(v))
+		s.notAllowed(it, "%s takes sqlite:FILE or postgres://USER@HOST/DATABASE, not %q", it.path, redactURL(v))
 	default:
 		s.cfg.Store = value(v, it)
 	}

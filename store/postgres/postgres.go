@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,9 @@ import (
 
 // Options of a store. The zero value is good.
 type Options struct {
-	// Schema holds the tables; "" is "roster". It is made if it is not there.
-	// Stores in one database do not see each other across schemas.
+	// Schema holds the tables; "" is the search_path of the address, or
+	// "roster". It is made if it is not there. All that is in one schema is of
+	// one workspace: every worker takes up what is there to do.
 	Schema string
 	// Conns is how many connections are open at most; 0 is 16.
 	Conns int
@@ -65,24 +67,21 @@ var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 // of keywords names, and brings its schema up to date. Its errors are
 // *NewerError and *Error. The store must be closed.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	if o.Schema == "" {
-		o.Schema = defaultSchema
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("session store: this is no address of a PostgreSQL database: write postgres://user:password@host:port/name") // the driver's error may hold the password
 	}
-	if !schemaName.MatchString(o.Schema) {
+	if o.Schema = cmp.Or(o.Schema, cfg.ConnConfig.RuntimeParams["search_path"], defaultSchema); !schemaName.MatchString(o.Schema) {
 		return nil, fmt.Errorf("session store: schema %q: write lower-case letters, digits and _", o.Schema)
 	}
 	if o.Conns <= 0 {
 		o.Conns = defaultConns
 	}
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New("session store: this is no address of a PostgreSQL database: write postgres://user:password@host:port/name") // the driver's error may hold the password
-	}
 	cfg.MaxConns = int32(o.Conns)
 	cfg.ConnConfig.RuntimeParams["search_path"] = o.Schema
 	cfg.ConnConfig.RuntimeParams["application_name"] = "roster"
 	cfg.ConnConfig.RuntimeParams["statement_timeout"] = strconv.FormatInt(callTime.Milliseconds(), 10)
-	s := &Store{name: nameOf(cfg.ConnConfig.Config), id: strconv.FormatUint(rand.Uint64(), 36), now: o.Now, deaf: make(chan struct{})}
+	s := &Store{name: nameOf(cfg.ConnConfig.Config) + ", schema " + o.Schema, id: strconv.FormatUint(rand.Uint64(), 36), now: o.Now, deaf: make(chan struct{})}
 	if err := s.migrate(ctx, cfg.ConnConfig, o.Schema); err != nil {
 		return nil, err
 	}
@@ -99,6 +98,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 func nameOf(c pgconn.Config) string {
 	return fmt.Sprintf("%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
+
+// Name names the database and the schema, without what is secret.
+func (s *Store) Name() string { return s.name }
 
 // Close waits for the calls that have begun and closes the connections. Later
 // calls fail.
