@@ -43,7 +43,7 @@ var imports = map[string]string{
 	"model/openaichat":       "internal/wire message model",
 	"model/openairesponses":  "internal/wire message model",
 
-	"config":  "hook model/catalog permission profile profile/dialect prompt source trust",
+	"config":  "hook model/catalog permission profile profile/dialect prompt source spec trust",
 	"prompt":  "profile source",
 	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec trust",
 
@@ -63,8 +63,8 @@ var imports = map[string]string{
 	"engine":   "hook internal/clock message model permission session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo " +
-		"model/openaichat model/record model/script permission profile prompt resolve session source spec store/postgres store/sqlite tool tool/task trust",
+	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve session source spec store/postgres store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",

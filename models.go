@@ -11,7 +11,9 @@ import (
 	"github.com/rosterrun/roster/model/anthropic"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/model/demo"
+	"github.com/rosterrun/roster/model/gemini"
 	"github.com/rosterrun/roster/model/openaichat"
+	"github.com/rosterrun/roster/model/openairesponses"
 	"github.com/rosterrun/roster/model/record"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/spec"
@@ -86,6 +88,16 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 		return loaded.Model(s.Model.String()), nil
 	case modelcatalog.APIOpenAIChat:
 		return openaichat.New(openaichat.Config{
+			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+		}), nil
+	case modelcatalog.APIOpenAIResponses:
+		return openairesponses.New(openairesponses.Config{
+			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+		}), nil
+	case modelcatalog.APIGemini:
+		return gemini.New(gemini.Config{
 			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
 			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
@@ -177,5 +189,5 @@ func (a *App) replay() (model.Model, error) {
 
 // spoken lists the wire protocols that provider knows.
 func spoken() []string {
-	return []string{modelcatalog.APIOpenAIChat, modelcatalog.APIAnthropic, modelcatalog.APIScript, modelcatalog.APIBuiltin}
+	return []string{modelcatalog.APIOpenAIChat, modelcatalog.APIOpenAIResponses, modelcatalog.APIAnthropic, modelcatalog.APIGemini, modelcatalog.APIScript, modelcatalog.APIBuiltin}
 }

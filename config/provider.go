@@ -12,6 +12,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
 )
 
 func (s section) provider(it item) {
@@ -170,10 +171,12 @@ func (s section) model(it item) catalog.Model {
 			m.CacheRead = s.priceOf(it)
 		case "cache-write-price":
 			m.CacheWrite = s.priceOf(it)
+		case "thinking-levels":
+			m.Thinking = s.levels(it)
 		case "variants":
 			s.each(it, func(it item) { m.Variants = append(m.Variants, s.variant(it)) })
 		default:
-			s.unknown(it, "context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price", "variants")
+			s.unknown(it, "context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price", "thinking-levels", "variants")
 		}
 	})
 	return m
@@ -189,9 +192,9 @@ func (s section) variant(it item) catalog.Variant {
 	}
 	s.each(it, func(it item) {
 		switch strings.ReplaceAll(it.key, "_", "-") {
-		case "temperature", "top-p", "max-tokens":
+		case "temperature", "top-p", "max-tokens", "thinking":
 		default:
-			s.unknown(it, "temperature", "top-p", "max-tokens")
+			s.unknown(it, "temperature", "top-p", "max-tokens", "thinking")
 		}
 	})
 	keys, ds := dialect.Keys(s.file, deref(it.node))
@@ -201,11 +204,30 @@ func (s section) variant(it item) catalog.Variant {
 			s.ds = append(s.ds, d)
 		}
 	}
-	v.Temperature, v.TopP, v.MaxTokens = keys.Temperature, keys.TopP, keys.MaxTokens
-	for _, at := range []*source.Origin{&v.Temperature.At, &v.TopP.At, &v.MaxTokens.At} {
+	v.Temperature, v.TopP, v.MaxTokens, v.Thinking = keys.Temperature, keys.TopP, keys.MaxTokens, keys.Thinking
+	for _, at := range []*source.Origin{&v.Temperature.At, &v.TopP.At, &v.MaxTokens.At, &v.Thinking.At} {
 		at.Layer = s.layer
 	}
 	return v
+}
+
+// levels reads the levels of thinking that a model has; an empty list says that
+// it does not think.
+func (s section) levels(it item) profile.Value[[]string] {
+	levels := []string{}
+	n := deref(it.node)
+	if n.Kind != yaml.SequenceNode {
+		s.wrongType(it, "a list of "+strings.Join(spec.Levels(), ", "))
+		return profile.Value[[]string]{}
+	}
+	for _, c := range n.Content {
+		level, ok := s.oneOf(item{key: it.key, path: it.path, at: s.at(c), node: c}, spec.Levels()...)
+		if !ok {
+			return profile.Value[[]string]{}
+		}
+		levels = append(levels, level)
+	}
+	return value(levels, it)
 }
 
 func (s section) tokens(it item) profile.Value[int] {

@@ -30,9 +30,11 @@ func newLink(m model.Model, s *spec.Spec, as spec.Model) (link, error) {
 	l := link{Model: m, price: as.Price, params: model.Params{
 		Temperature: s.Params.Temperature, TopP: s.Params.TopP, MaxTokens: s.Params.MaxTokens,
 	}}
-	if as.NoSampling {
+	level := as.Level(s.Params.Thinking, s.Params.Temperature != nil || s.Params.TopP != nil)
+	if !as.Samples(level) {
 		l.params.Temperature, l.params.TopP = nil, nil
 	}
+	l.params.Thinking = model.Thinking(level)
 	if s.Cache == string(model.CacheOff) {
 		l.params.Cache = model.CacheOff
 	}

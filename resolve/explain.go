@@ -71,9 +71,13 @@ func values() []value {
 		{"output-price", func(s *spec.Spec) any { return s.Model.Price.Output }},
 		{"cache-read-price", func(s *spec.Spec) any { return s.Model.Price.CacheRead }},
 		{"cache-write-price", func(s *spec.Spec) any { return s.Model.Price.CacheWrite }},
+		{"thinking-levels", func(s *spec.Spec) any { return s.Model.Thinking }},
 		{"temperature", func(s *spec.Spec) any { return optional(s.Params.Temperature) }},
 		{"top-p", func(s *spec.Spec) any { return optional(s.Params.TopP) }},
 		{"max-tokens", func(s *spec.Spec) any { return optional(notZero(s.Params.MaxTokens)) }},
+		{"thinking", func(s *spec.Spec) any {
+			return s.Model.Level(s.Params.Thinking, s.Params.Temperature != nil || s.Params.TopP != nil)
+		}},
 		{spec.Persona, func(s *spec.Spec) any { return layer(s, spec.Persona) }},
 		{"system-prompt", func(s *spec.Spec) any { return layer(s, spec.Profile) }},
 		{spec.Environment, func(s *spec.Spec) any { return layer(s, spec.Environment) }},

@@ -66,7 +66,6 @@ func (r *resolver) fallbacks() {
 			return
 		}
 		m := found.Model
-		m.NoSampling = found.NoSampling
 		if m.String() != r.out.Model.String() && !slices.ContainsFunc(r.out.Fallbacks, func(f spec.Model) bool { return f.String() == m.String() }) {
 			r.out.Fallbacks = append(r.out.Fallbacks, m)
 		}

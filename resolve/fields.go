@@ -18,10 +18,12 @@ func (r *resolver) params() {
 	t := pick(r, "temperature", func(p *profile.Profile) profile.Value[float64] { return p.Temperature })
 	top := pick(r, "top-p", func(p *profile.Profile) profile.Value[float64] { return p.TopP })
 	tokens := pick(r, "max-tokens", func(p *profile.Profile) profile.Value[int] { return p.MaxTokens })
+	think := pick(r, "thinking", func(p *profile.Profile) profile.Value[string] { return p.Thinking })
 	if v := r.variant; v != nil {
 		vary(r, "temperature", &t, v.Temperature)
 		vary(r, "top-p", &top, v.TopP)
 		vary(r, "max-tokens", &tokens, v.MaxTokens)
+		vary(r, "thinking", &think, v.Thinking)
 	}
 	if t.Set {
 		r.out.Params.Temperature = &t.V
@@ -29,10 +31,29 @@ func (r *resolver) params() {
 	if top.Set {
 		r.out.Params.TopP = &top.V
 	}
-	r.out.Params.MaxTokens = tokens.V
-	if r.noSampling {
+	r.out.Params.MaxTokens, r.out.Params.Thinking = tokens.V, think.V
+	if r.noLevel(); !r.out.Model.Samples(r.level()) {
 		r.withoutSampling()
 	}
+}
+
+// level is how much the model thinks.
+func (r *resolver) level() string {
+	p := &r.out.Params
+	return r.out.Model.Level(p.Thinking, p.Temperature != nil || p.TopP != nil)
+}
+
+// noLevel says where the model thinks otherwise than somebody asks for.
+func (r *resolver) noLevel() {
+	want, level := r.out.Params.Thinking, r.level()
+	if want == "" || want == level || want == spec.Off && level == "" {
+		return
+	}
+	said := fmt.Sprintf("the model %s does not think", r.out.Model)
+	if level != "" {
+		said = fmt.Sprintf("the model %s has no level %s of thinking; %s is the nearest", r.out.Model, want, level)
+	}
+	r.note(CodeThinking, profile.SeverityNote, r.out.Origins["thinking"].Origin, "thinking", said, "")
 }
 
 // vary gives a key the value that the model's variant has for it, unless the layer
@@ -51,6 +72,10 @@ func vary[T any](r *resolver, key string, v *profile.Value[T], variant profile.V
 
 // withoutSampling takes out what the model would refuse a request for.
 func (r *resolver) withoutSampling() {
+	while := ""
+	if !r.out.Model.NoSampling {
+		while = " while it thinks"
+	}
 	for _, v := range []struct {
 		key string
 		at  **float64
@@ -60,7 +85,7 @@ func (r *resolver) withoutSampling() {
 		}
 		*v.at = nil
 		r.note(CodeSampling, profile.SeverityWarning, r.out.Origins[v.key].Origin, v.key,
-			fmt.Sprintf("%s is left out: the model %s refuses it", v.key, r.out.Model), "take the key out, or name another model")
+			fmt.Sprintf("%s is left out: the model %s refuses it%s", v.key, r.out.Model, while), "take the key out, or name another model")
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *resolver) model() {
 	if found.Note != "" {
 		r.note(CodeModel, profile.SeverityNote, id.At, "model", fmt.Sprintf("%s: %s", found.Model, found.Note), "")
 	}
-	r.noSampling, r.variant = found.NoSampling, found.Variant
+	r.variant = found.Variant
 }
 
 func (r *resolver) defaultModel(provider profile.Value[string]) (catalog.Resolved, source.Origin) {

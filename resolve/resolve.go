@@ -68,6 +68,7 @@ const (
 	CodeModel    = "S102"
 	CodeAllow    = "S103"
 	CodeWidens   = "S104"
+	CodeThinking = "S105"
 )
 
 // Codes lists every code in order.
@@ -76,6 +77,7 @@ func Codes() []profile.Code {
 		{Code: CodeSampling, Severity: profile.SeverityWarning, Meaning: "The model refuses temperature and top-p; they are left out."},
 		{Code: CodeWidens, Severity: profile.SeverityWarning, Meaning: "A request would widen the limits, tools or permissions of a profile; that part of it is left out."},
 		{Code: CodeAllow, Severity: profile.SeverityWarning, Meaning: "Allow rules of a workspace that nobody has trusted count as ask."},
+		{Code: CodeThinking, Severity: profile.SeverityNote, Meaning: "The model does not think as much, or as little, as somebody asks for."},
 		{Code: CodeModel, Severity: profile.SeverityNote, Meaning: "The catalog has a remark on the model, such as the day on which it retires."},
 	}
 }
@@ -94,9 +96,7 @@ type resolver struct {
 	ds      []profile.Diagnostic
 	err     error
 	root    *os.Root
-	// noSampling says that the model refuses temperature and top-p.
-	noSampling bool
-	variant    *catalog.Variant // of the model; nil: none
+	variant *catalog.Variant // of the model; nil: none
 }
 
 // Spec resolves a profile. The diagnostics are what the user should know and

@@ -42,3 +42,50 @@ func TestVariant(t *testing.T) {
 		})
 	}
 }
+
+// TestThinking: what is asked for becomes what the model can, and who asked for
+// otherwise is told.
+func TestThinking(t *testing.T) {
+	const models = `providers:
+  old: {api: anthropic, base-url: "http://127.0.0.1:1", models: {m: {thinking-levels: [off, low, medium, high], variants: {deep: {thinking: high}}}}}
+  new: {api: openai-responses, base-url: "http://127.0.0.1:1", models: {m: {thinking-levels: [low, high]}}}
+  none: {api: openai-chat, base-url: "http://127.0.0.1:1", models: {m: {thinking-levels: []}}}
+  own: {api: openai-chat, base-url: "http://127.0.0.1:1"}
+`
+	for _, c := range []struct {
+		name, keys, explained string
+		temperature           bool
+		code                  string
+	}{
+		{"nobody asks", "model: old/m", "medium", false, ""},
+		{"nobody asks, beside a temperature", "model: old/m\ntemperature: 0.5", "off", true, ""},
+		{"asked for, beside a temperature", "model: old/m\ntemperature: 0.5\nthinking: low", "low", false, CodeSampling},
+		{"by a variant", "model: old/m#deep", "high", false, ""},
+		{"the nearest", "model: new/m\nthinking: off", "low", false, CodeThinking},
+		{"it does not think", "model: none/m\nthinking: high", "", false, CodeThinking},
+		{"it does not think, and need not", "model: none/m\nthinking: off", "", false, ""},
+		{"nobody knows", "model: own/m\nthinking: high", "high", false, ""},
+		{"nobody knows, and nobody asks", "model: own/m", "", false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"roster.yaml": models})
+			s, ds, err := Spec(w.input(t, "profiles/a.md", "---\n"+c.keys+"\n---\nHi."))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := Explain(s).Fields["thinking"].Value; got != c.explained {
+				t.Errorf("thinking %v, want %s", got, c.explained)
+			}
+			if (s.Params.Temperature != nil) != c.temperature {
+				t.Errorf("temperature %v", s.Params.Temperature)
+			}
+			code := ""
+			for _, d := range ds {
+				code += d.Code
+			}
+			if code != c.code {
+				t.Errorf("diagnostics %q, want %q: %v", code, c.code, ds)
+			}
+		})
+	}
+}

@@ -93,6 +93,10 @@ type Model struct {
 	Price         Price `json:"price"`
 	// NoSampling says that the model refuses temperature and top-p.
 	NoSampling bool `json:"no_sampling,omitempty"`
+	// Thinking are the levels of thinking that it has; nil: nobody knows.
+	Thinking []string `json:"thinking,omitzero"`
+	// ThinksAlone says that it refuses temperature and top-p while it thinks.
+	ThinksAlone bool `json:"thinks_alone,omitempty"`
 }
 
 // String gives provider/model-id.
@@ -111,6 +115,7 @@ type Params struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Thinking    string   `json:"thinking,omitempty"` // as asked for; Model.Level says what comes of it
 }
 
 // Layer is one layer of the system prompt.

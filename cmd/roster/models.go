@@ -72,6 +72,7 @@ type modelJSON struct {
 	ContextWindow int                      `json:"context_window"`
 	MaxOutput     int                      `json:"max_output"`
 	Price         spec.Price               `json:"price"`
+	Thinking      []string                 `json:"thinking_levels,omitzero"` // none: it does not think; absent: nobody knows
 	Origins       map[string]source.Origin `json:"origins"`
 	Variant       string                   `json:"variant,omitempty"`
 	Reported      time.Time                `json:"reported,omitzero"`
@@ -100,7 +101,7 @@ func newModelJSON(r modelcatalog.Resolved) modelJSON {
 	m, e := r.Model, r.Endpoint
 	out := modelJSON{
 		Provider: m.Provider, ID: m.ID, API: e.API, BaseURL: e.BaseURL, KeyEnv: e.KeyEnv, KeyCommand: len(e.KeyCommand) > 0,
-		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price,
+		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price, Thinking: m.Thinking,
 		Origins: map[string]source.Origin{}, Reported: r.Reported, Note: r.Note,
 	}
 	for _, h := range e.Headers {
@@ -156,6 +157,7 @@ func (c *cli) writeModel(r modelcatalog.Resolved, key string) {
 	add("output-price", m.Price.Output)
 	add("cache-read-price", m.Price.CacheRead)
 	add("cache-write-price", m.Price.CacheWrite)
+	add("thinking-levels", strings.Join(m.Thinking, ", "))
 	if v := r.Variant; v != nil {
 		rows = append(rows, []string{"variant", v.Name, v.At.String()})
 		for _, s := range v.Settings() {

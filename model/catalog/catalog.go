@@ -70,7 +70,9 @@ type Model struct {
 	MaxOutput     profile.Value[int] // tokens
 	// Prices are in US dollars per million tokens.
 	Input, Output, CacheRead, CacheWrite profile.Value[float64]
-	Variants                             []Variant
+	// Thinking are the levels of thinking that it has, of spec.Levels.
+	Thinking profile.Value[[]string]
+	Variants []Variant
 }
 
 // Variant is settings of a model that have a name: `model-id#NAME` asks the model
@@ -81,6 +83,7 @@ type Variant struct {
 	Temperature profile.Value[float64]
 	TopP        profile.Value[float64]
 	MaxTokens   profile.Value[int]
+	Thinking    profile.Value[string]
 }
 
 // Alias is a short name for a model reference.
@@ -214,6 +217,7 @@ func (p *provider) declare(d Model) {
 	override(&m.Output, d.Output)
 	override(&m.CacheRead, d.CacheRead)
 	override(&m.CacheWrite, d.CacheWrite)
+	override(&m.Thinking, d.Thinking)
 	for _, v := range d.Variants {
 		m.vary(v)
 	}
@@ -229,6 +233,7 @@ func (m *entry) vary(d Variant) {
 	override(&v.Temperature, d.Temperature)
 	override(&v.TopP, d.TopP)
 	override(&v.MaxTokens, d.MaxTokens)
+	override(&v.Thinking, d.Thinking)
 }
 
 func (m *entry) variant(name string) *Variant {
@@ -311,6 +316,8 @@ func (p *provider) spec(id string) spec.Model {
 	if m := p.models[id]; m != nil {
 		out.ContextWindow = cmp.Or(m.ContextWindow.V, out.ContextWindow)
 		out.MaxOutput = m.MaxOutput.V
+		out.NoSampling, out.Thinking = m.noSampling, m.Thinking.V
+		out.ThinksAlone = p.API.V == APIAnthropic
 		out.Price = spec.Price{Input: m.Input.V, Output: m.Output.V, CacheRead: m.CacheRead.V, CacheWrite: m.CacheWrite.V}
 	}
 	return out

@@ -237,7 +237,7 @@ func BenchmarkFirstLookup(b *testing.B) {
 }
 
 func TestKeysOfProvidersThatCannotBeSpokenToAreNotSuggested(t *testing.T) {
-	c := New(Options{APIs: []string{APIOpenAIChat, APIAnthropic}})
+	c := New(Options{APIs: []string{APIOpenAIResponses, APIAnthropic}})
 	_, _, err := c.Default(DefaultOptions{})
 	if err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") || strings.Contains(err.Error(), "GEMINI") {
 		t.Errorf("got %v", err)

@@ -35,8 +35,6 @@ type Resolved struct {
 	Endpoint Endpoint
 	// Variant is the settings that the reference asks for by name; nil: none.
 	Variant *Variant
-	// NoSampling says that the model refuses temperature and top-p.
-	NoSampling bool
 	// Reported is when the server said that it has the model; zero: it is
 	// declared, or nobody knows.
 	Reported time.Time
@@ -263,7 +261,7 @@ func (t *table) resolve(ref Ref, name, id string) (Resolved, error) {
 	}
 	return Resolved{
 		Model: p.spec(id), Endpoint: p.endpoint(id), Variant: variant,
-		NoSampling: m.noSampling, Reported: m.reported, Note: m.note, provider: p, entry: m,
+		Reported: m.reported, Note: m.note, provider: p, entry: m,
 	}, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Figures are the keys of a model whose places Resolved.Origin knows.
 func Figures() []string {
-	return []string{"context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price"}
+	return []string{"context-window", "max-output", "input-price", "output-price", "cache-read-price", "cache-write-price", "thinking-levels"}
 }
 
 // Reaching are the keys of a provider whose places Resolved.Origin knows.
@@ -32,6 +32,7 @@ func (v *Variant) Settings() (list []Setting) {
 	add("temperature", v.Temperature.Set, v.Temperature.V, v.Temperature.At)
 	add("top-p", v.TopP.Set, v.TopP.V, v.TopP.At)
 	add("max-tokens", v.MaxTokens.Set, v.MaxTokens.V, v.MaxTokens.At)
+	add("thinking", v.Thinking.Set, v.Thinking.V, v.Thinking.At)
 	return list
 }
 
@@ -54,6 +55,8 @@ func (r Resolved) Origin(key string) source.Origin {
 		return from(m.CacheRead, m.At)
 	case "cache-write-price":
 		return from(m.CacheWrite, m.At)
+	case "thinking-levels":
+		return from(m.Thinking, m.At)
 	}
 	p := r.provider
 	switch key {

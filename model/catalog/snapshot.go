@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
@@ -46,6 +47,7 @@ type snapshotModel struct {
 	CacheRead     float64 `json:"cache_read"`
 	CacheWrite    float64 `json:"cache_write"`
 	Sampling      *bool   `json:"sampling"` // false: the model refuses temperature and top_p
+	Thinking      string  `json:"thinking"` // the levels of thinking that it has, with blanks between
 	Note          string  `json:"note"`
 }
 
@@ -96,6 +98,7 @@ func (m snapshotModel) entry() *entry {
 			Output:        profile.Value[float64]{V: m.Output, Set: true, At: at},
 			CacheRead:     profile.Value[float64]{V: m.CacheRead, Set: true, At: at},
 			CacheWrite:    profile.Value[float64]{V: m.CacheWrite, Set: true, At: at},
+			Thinking:      profile.Value[[]string]{V: strings.Fields(m.Thinking), Set: true, At: at},
 		},
 		noSampling: m.Sampling != nil && !*m.Sampling,
 		note:       m.Note,

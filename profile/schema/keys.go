@@ -76,7 +76,7 @@ var keys = [...]Key{
 	{Name: "temperature", Shape: Shape{Kind: Number, Low: 0, High: 2}, Acts: true, Default: "the provider's", Meaning: "how freely the model chooses its words"},
 	{Name: "top-p", Shape: fraction, Acts: true, Default: "the provider's", Meaning: "the share of likely words that it chooses from"},
 	{Name: "max-tokens", Shape: atLeast1, Acts: true, Default: "the model's", Meaning: "the longest answer, in tokens"},
-	{Name: "thinking", Shape: word("off", "minimal", "low", "medium", "high"), Default: "medium where the model can, else off", Meaning: "how much the model thinks before it answers"},
+	{Name: "thinking", Shape: word("off", "minimal", "low", "medium", "high"), Acts: true, Default: "medium where the model can, else off", Meaning: "how much the model thinks before it answers"},
 
 	{Name: "tools", Acts: true, Adds: true, Default: "*", Meaning: "what it may be offered: names, `*`, or a map of names to true and false; `bash(git *)` is also an allow rule",
 		Shape: list.or(Shape{Kind: Map, Each: &boolean}).saying("a list of texts, or a map of names to true or false")},
