@@ -27,30 +27,31 @@ const (
 	// columns are those of a summary, in the order of scan and values.
 	columns = `last, shared, profile, title, created, updated, last_active,
 		turns, input, output, cache_read, cache_write, cost, estimated,
-		open, suspended, failed, prompts, notes, held, until, children, asking`
+		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why`
 
 	streamQuery = `SELECT ` + columns + `, id, epoch, worker, waiting
 		FROM streams WHERE tenant = $1 AND stream = $2 FOR NO KEY UPDATE`
 
 	streamInsert = `INSERT INTO streams (` + columns + `, epoch, worker, waiting, runnable, status, tenant, stream)
-		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30)
+		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33)
 		ON CONFLICT DO NOTHING RETURNING id`
 
 	streamUpdate = `UPDATE streams SET (` + columns + `, epoch, worker, waiting, runnable, status)
-		= ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28) WHERE id = $29`
+		= ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31) WHERE id = $32`
 )
 
-// summary scans a summary; until may be null.
+// summary scans a summary; until may be null, and settings are a text.
 type summary struct {
 	session.Summary
-	until *time.Time
+	until    *time.Time
+	settings string
 }
 
 func (s *summary) targets() []any {
 	return append(make([]any, 0, 28),
 		&s.Last, &s.Shared, &s.Profile, &s.Title, &s.Created, &s.Updated, &s.LastActive,
 		&s.Turns, &s.Usage.Input, &s.Usage.Output, &s.Usage.CacheRead, &s.Usage.CacheWrite, &s.Usage.Cost, &s.Usage.Estimated,
-		&s.Open, &s.Suspended, &s.Failed, &s.Prompts, &s.Notes, &s.Held, &s.until, &s.Children, &s.Asking)
+		&s.Open, &s.Suspended, &s.Failed, &s.Prompts, &s.Notes, &s.Held, &s.until, &s.Children, &s.Asking, &s.settings, &s.Origin, &s.Why)
 }
 
 func (s *summary) scanned() session.Summary {
@@ -59,6 +60,7 @@ func (s *summary) scanned() session.Summary {
 	if s.until != nil {
 		out.Until = s.until.UTC()
 	}
+	out.Settings, _ = session.ParseSettings(s.settings) // written by Text
 	return out
 }
 
@@ -66,7 +68,8 @@ func values(s *session.Summary) []any {
 	return append(make([]any, 0, 32),
 		s.Last, s.Shared, storable(s.Profile), storable(s.Title), s.Created, s.Updated, s.LastActive,
 		s.Turns, s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Cost, s.Usage.Estimated,
-		s.Open, s.Suspended, s.Failed, s.Prompts, s.Notes, s.Held, orNull(s.Until), s.Children, s.Asking)
+		s.Open, s.Suspended, s.Failed, s.Prompts, s.Notes, s.Held, orNull(s.Until), s.Children, s.Asking,
+		storable(s.Settings.Text()), s.Origin, storable(s.Why))
 }
 
 // storable is a text for people as the database can hold it.

@@ -32,6 +32,9 @@ CREATE TABLE streams (
     until       timestamptz,               -- when the first question that it waits for expires
     children    bigint           NOT NULL, -- sessions below the root
     asking      boolean          NOT NULL, -- a question may be open
+    settings    text             NOT NULL, -- of the session, as JSON; empty: none
+    origin      text             NOT NULL, -- the session that it branched from; empty: none
+    why         text             NOT NULL, -- it did
     UNIQUE (tenant, stream)
 );
 
