@@ -49,10 +49,7 @@ func (a *App) loud(h hook.Hook) func(context.Context, *hook.Moment) (hook.Verdic
 func (a *App) fileHook(e *hook.Entry) (hook.Hook, error) {
 	ask := external.Address{Client: a.client, URL: e.URL}.Ask
 	if e.Command != "" {
-		helper, hold, err := a.helper()
-		if err != nil {
-			return hook.Hook{}, err
-		}
+		helper, hold := a.helper()
 		env := append(tool.Environ(os.Environ(), a.Models().KeyVariables()), "PWD="+a.dir)
 		ask = external.Command{Line: e.Command, Helper: helper, Dir: a.dir, Env: env, Hold: hold}.Ask
 	}

@@ -64,7 +64,7 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve session source spec store/postgres store/sqlite tool tool/task trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",

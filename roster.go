@@ -69,7 +69,8 @@ type Options struct {
 	// asking what the user has trusted. So does ROSTER_TRUST=1.
 	Trust bool
 	// Exec is the program, with its first arguments, that starts the helper for
-	// commands; default: this program with __exec.
+	// commands; default: this program, which then has to call sandbox.Main
+	// first in its main function. Without that no command can be started.
 	Exec []string
 	// Record writes all model calls to a file; Replay answers from one.
 	Record, Replay string

@@ -22,9 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "__exec" {
-		os.Exit(sandbox.ExecMain(os.Args[2:]))
-	}
+	sandbox.Main()
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,10 +1,10 @@
 package roster
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
 )
@@ -13,29 +13,22 @@ import (
 // settings.
 func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	env := a.env(s)
-	var err error
-	if env.Exec, env.Hold, err = a.helper(); err != nil {
-		return nil, err
-	}
+	env.Exec, env.Hold = a.helper()
 	list, err := tool.Builtins(env)
 	return append(list, a.delegating(s), a.switching(s)), err
 }
 
 // helper is how commands are started, and what they keep open.
-func (a *App) helper() (start []string, hold *os.File, err error) {
+func (a *App) helper() (start []string, hold *os.File) {
 	if start = a.opts.Exec; len(start) == 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, nil, fmt.Errorf("find this program to start commands with: %w", err)
-		}
-		start = []string{self, "__exec"}
+		start = sandbox.Self()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.local != nil {
 		hold = a.local.Hold()
 	}
-	return start, hold, nil
+	return start, hold
 }
 
 // env is what the tools of a spec work in. Commands need more.

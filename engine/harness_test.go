@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,9 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "__exec" {
-		os.Exit(sandbox.ExecMain(os.Args[2:]))
-	}
+	sandbox.Main()
 	goleak.VerifyTestMain(m)
 }
 

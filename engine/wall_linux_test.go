@@ -16,6 +16,7 @@ import (
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/tool"
@@ -163,7 +164,7 @@ func (w *wall) rules() []permission.Rule {
 // and its use of what was checked.
 func (w *wall) tools(swap func()) []tool.Tool {
 	w.t.Helper()
-	list, err := tool.Builtins(tool.Env{Root: w.ws, StateDir: w.st, Exec: []string{os.Args[0], "__exec"}})
+	list, err := tool.Builtins(tool.Env{Root: w.ws, StateDir: w.st, Exec: sandbox.Self()})
 	w.must(err)
 	if swap != nil {
 		for i, t := range list {

@@ -29,10 +29,10 @@ const (
 	tick = 5 * time.Millisecond
 )
 
-// ExecMain is the helper: it runs the command in args, in its own session and
+// execMain is the helper: it runs the command in args, in its own session and
 // process group, and returns the status to exit with. It must have a process
 // of its own, started by Command.Run.
-func ExecMain(args []string) int {
+func execMain(args []string) int {
 	// The kernel kills the command when the thread that started it ends.
 	runtime.LockOSThread()
 	parent := os.Getppid()

@@ -1,6 +1,6 @@
 // Package sandbox says where a command runs, and sees to it that nothing of a
 // command outlives it. A command is started by a helper: this program, started
-// anew, in ExecMain. The helper holds a pipe to its parent and ends the command
+// anew, in Main. The helper holds a pipe to its parent and ends the command
 // with all its descendants when the command ends, when it is told to, or when
 // the parent is gone.
 //
@@ -35,7 +35,7 @@ const (
 
 // Command is one command to be run by the helper.
 type Command struct {
-	Helper []string // how the helper is started: its program and first arguments
+	Helper []string // how the helper is started: Self, or another program that calls Main
 	Argv   []string
 	Dir    string
 	Env    []string // of helper and command; nil is an empty environment
@@ -59,8 +59,11 @@ func (c *Command) Run(ctx context.Context) (code int, err error) {
 	if err := ctx.Err(); err != nil {
 		return -1, err
 	}
-	if len(c.Helper) == 0 || len(c.Argv) == 0 {
-		return -1, errors.New("sandbox: no helper or no command given")
+	switch {
+	case len(c.Helper) == 0:
+		return -1, ErrNoHelper
+	case len(c.Argv) == 0:
+		return -1, errors.New("sandbox: no command given")
 	}
 	control, ours, err := os.Pipe()
 	if err != nil {

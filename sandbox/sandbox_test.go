@@ -21,24 +21,21 @@ import (
 // The test binary plays three parts: the tests, the helper, and a parent that
 // can be killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "__exec":
-			os.Exit(ExecMain(os.Args[2:]))
-		case "__parent":
-			c := Command{Helper: helperArgv(), Argv: os.Args[2:], Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
-			c.Run(context.Background())
-			os.Exit(0)
-		}
+	if Self() != nil {
+		panic("a program that has not called Main can be the helper")
+	}
+	Main()
+	if len(os.Args) > 1 && os.Args[1] == "__parent" {
+		c := Command{Helper: Self(), Argv: os.Args[2:], Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+		c.Run(context.Background())
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func helperArgv() []string { return []string{os.Args[0], "__exec"} }
-
 func command(script string, stdout, stderr io.Writer, env ...string) *Command {
 	return &Command{
-		Helper: helperArgv(),
+		Helper: Self(),
 		Argv:   []string{"bash", "--noprofile", "--norc", "-c", script},
 		Env:    append([]string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...),
 		Stdout: stdout, Stderr: stderr,
@@ -73,7 +70,7 @@ func TestRunReportsWhatTheCommandDid(t *testing.T) {
 func TestRunThatCannotStart(t *testing.T) {
 	t.Run("no such command", func(t *testing.T) {
 		var stderr bytes.Buffer
-		c := &Command{Helper: helperArgv(), Argv: []string{"no-such-command-here"}, Stderr: &stderr}
+		c := &Command{Helper: Self(), Argv: []string{"no-such-command-here"}, Stderr: &stderr}
 		code, err := c.Run(t.Context())
 		if err != nil || code != NotStarted || !strings.Contains(stderr.String(), "no-such-command-here") {
 			t.Errorf("got %d, %v, %q", code, err, &stderr)
@@ -93,7 +90,7 @@ func TestRunThatCannotStart(t *testing.T) {
 		}
 	})
 	t.Run("helper by hand", func(t *testing.T) {
-		out, err := exec.Command(os.Args[0], "__exec", "true").CombinedOutput()
+		out, err := exec.Command(os.Args[0], helperArg, "true").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "no pipe to its parent") {
 			t.Errorf("got %v, %s", err, out)
 		}

@@ -23,7 +23,7 @@ type Env struct {
 	// them is judged under permission.Protected too. A directory that holds all
 	// of Root is passed over.
 	Protected []string
-	// Exec starts the exec helper (sandbox.ExecMain): a program and its first
+	// Exec starts the exec helper (sandbox.Main): a program and its first
 	// arguments.
 	Exec []string
 	// Hold is passed to the helper (sandbox.Command.Hold); may be nil.

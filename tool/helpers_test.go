@@ -16,9 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "__exec" {
-		os.Exit(sandbox.ExecMain(os.Args[2:]))
-	}
+	sandbox.Main()
 	goleak.VerifyTestMain(m)
 }
 
@@ -36,7 +34,7 @@ func newFixture(t *testing.T, change ...func(*Env)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := Env{Root: root, Exec: []string{os.Args[0], "__exec"}, Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0")}
+	env := Env{Root: root, Exec: sandbox.Self(), Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0")}
 	for _, f := range change {
 		f(&env)
 	}

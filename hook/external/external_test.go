@@ -19,19 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "__exec" {
-		os.Exit(sandbox.ExecMain(os.Args[2:]))
-	}
+	sandbox.Main()
 	goleak.VerifyTestMain(m)
 }
 
 // command is a command with this program as its helper.
 func command(t *testing.T, line string) Command {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Command{Line: line, Helper: []string{self, "__exec"}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
+	return Command{Line: line, Helper: sandbox.Self(), Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
 }
 
 func TestCommand(t *testing.T) {
