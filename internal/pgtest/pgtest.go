@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,9 +23,6 @@ type Server struct {
 	flags    []string
 	cmd      *exec.Cmd
 }
-
-// dacOverride is the capability to use files whatever their mode.
-const dacOverride = 1
 
 // startTime is how long a server may take until it answers.
 const startTime = 60 * time.Second
@@ -110,8 +105,8 @@ func (s *Server) program(ctx context.Context, name string, args ...string) (*exe
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.Env = s.dir, []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd, s.notRoot(cmd.SysProcAttr)
+	cmd.SysProcAttr, err = attributes(s.dir)
+	return cmd, err
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -122,22 +117,6 @@ func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 func (s *Server) said() string {
 	b, _ := os.ReadFile(s.log()) // none is none
 	return strings.TrimSpace(string(b))
-}
-
-// notRoot has root start the server as another user, for it refuses root.
-func (s *Server) notRoot(attr *syscall.SysProcAttr) error {
-	if os.Getuid() != 0 {
-		return nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		return fmt.Errorf("as root, the server needs the user postgres: %w", err)
-	}
-	uid, _ := strconv.Atoi(u.Uid)
-	gid, _ := strconv.Atoi(u.Gid)
-	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	attr.AmbientCaps = []uintptr{dacOverride} // in containers, /dev/null may be root's alone
-	return os.Chown(s.dir, uid, gid)
 }
 
 // wait returns when the server answers.
