@@ -211,3 +211,22 @@ func (r *cutReader) see(e *session.Event) {
 		}
 	}
 }
+
+// TestReaderAfterTheRun: who posts and reads gets the pieces of the answer, also
+// if the run is over before he has come to read.
+func TestReaderAfterTheRun(t *testing.T) {
+	store := memory.New(memory.Options{})
+	s := script.New(script.Reply{Text: "a whole answer"})
+	s.Loop = true
+	l := start(t, store, runner(t, store, s.Model("script/s")), dispatch.Options{})
+	for i := range 12 { // more than are kept
+		if _, err := l.Submit(t.Context(), key(i), prompt(key(i), "hi")); err != nil {
+			t.Fatal(err)
+		}
+		waitIdle(t, store, key(i))
+		events, shown := follow(t, l, key(i), 0)
+		if shown != "a whole answer" || endOf(t, events).Reason != session.ReasonDone {
+			t.Errorf("session %d: shown %q", i, shown)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,7 @@ type Local struct {
 	ctx    context.Context // of jobs; done when the lease is lost
 	stop   context.CancelCauseFunc
 	topics map[session.Key]*topic
+	left   []session.Key // topics that nobody holds, the longest left first
 }
 
 // NewLocal starts a dispatcher that runs streams of backend with run. Close
@@ -274,10 +276,23 @@ func (l *Local) use(k session.Key) *topic {
 func (l *Local) release(k session.Key, t *topic) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.users--; t.users == 0 {
-		delete(l.topics, k)
+	if t.users--; t.users > 0 {
+		return
 	}
+	t.fail(nil)
+	l.left = append(slices.DeleteFunc(l.left, func(o session.Key) bool { return o == k }), k)
+	if len(l.left) <= lingering {
+		return
+	}
+	if old := l.topics[l.left[0]]; old != nil && old.users == 0 {
+		delete(l.topics, l.left[0])
+	}
+	l.left = slices.Delete(l.left, 0, 1)
 }
+
+// lingering is how many topics are kept that nobody holds any more. Who has
+// posted and is about to read finds there what a short run has shown by then.
+const lingering = 8
 
 // show gives committed events to those who read the stream here, and posts to
 // the job that runs it.

@@ -24,7 +24,7 @@ type Env struct {
 	// of Root is passed over.
 	Protected []string
 	// Exec starts the exec helper (sandbox.Main): a program and its first
-	// arguments.
+	// arguments. Without it no command can be started.
 	Exec []string
 	// Hold is passed to the helper (sandbox.Command.Hold); may be nil.
 	Hold *os.File
@@ -45,9 +45,6 @@ func Builtins(env Env) ([]Tool, error) {
 	w, err := newWorkspace(env)
 	if err != nil {
 		return nil, err
-	}
-	if len(env.Exec) == 0 {
-		return nil, errors.New("built-in tools: Env.Exec is empty, bash needs the exec helper")
 	}
 	readSet, err1 := readSettings(env.Settings["read"])
 	globSet, err2 := globSettings(env.Settings["glob"])

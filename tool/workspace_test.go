@@ -230,10 +230,18 @@ func TestBuiltinsNeedAWorkspace(t *testing.T) {
 		"relative": {Root: ".", Exec: []string{"x"}},
 		"missing":  {Root: "/no/such/directory", Exec: []string{"x"}},
 		"a file":   {Root: os.Args[0], Exec: []string{"x"}},
-		"no exec":  {Root: "/"},
 	} {
 		if _, err := Builtins(env); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// TestNoHelper: a program that cannot be the exec helper starts no commands, and
+// says why; its other tools work.
+func TestNoHelper(t *testing.T) {
+	f := newFixture(t, func(e *Env) { e.Exec = nil })
+	f.file("a.txt", "hello")
+	f.has(f.ok("read", object{"path": "a.txt"}), "hello")
+	f.fails("bash", object{"command": "echo hi"}, "call sandbox.Main")
 }
