@@ -65,10 +65,9 @@ func (m notReady) Stream(context.Context, *model.Request) iter.Seq2[model.Chunk,
 	}
 }
 
-// provider picks the adapter for the model's wire protocol.
+// provider makes the model of a spec at its provider.
 func (a *App) provider(s *spec.Spec) (model.Model, error) {
-	ref := modelcatalog.Ref{Provider: s.Model.Provider, Text: s.Model.ID}
-	found, err := a.Models().Lookup(ref)
+	found, err := a.found(s.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -76,41 +75,50 @@ func (a *App) provider(s *spec.Spec) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := access.Endpoint
+	return a.adapter(s.Model, found, headers(access))
+}
+
+func (a *App) found(m spec.Model) (modelcatalog.Resolved, error) {
+	return a.Models().Lookup(modelcatalog.Ref{Provider: m.Provider, Text: m.ID})
+}
+
+// adapter picks what speaks the model's wire protocol. It reads no secret.
+func (a *App) adapter(m spec.Model, found modelcatalog.Resolved, headers map[string]string) (model.Model, error) {
+	e := found.Endpoint
 	switch e.API {
 	case modelcatalog.APIBuiltin:
 		return demo.New(), nil
 	case modelcatalog.APIScript:
 		loaded, err := script.Load(a.path(e.BaseURL))
 		if err != nil {
-			return nil, &modelcatalog.ModelError{Kind: modelcatalog.ErrUnknownModel, Ref: s.Model.String(), At: e.At, Message: err.Error()}
+			return nil, &modelcatalog.ModelError{Kind: modelcatalog.ErrUnknownModel, Ref: m.String(), At: e.At, Message: err.Error()}
 		}
-		return loaded.Model(s.Model.String()), nil
+		return loaded.Model(m.String()), nil
 	case modelcatalog.APIOpenAIChat:
 		return openaichat.New(openaichat.Config{
-			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
-			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers, IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIOpenAIResponses:
 		return openairesponses.New(openairesponses.Config{
-			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
-			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers, IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIGemini:
 		return gemini.New(gemini.Config{
-			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL,
-			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers, IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIAnthropic:
 		return anthropic.New(anthropic.Config{
-			Provider: s.Model.Provider, Model: s.Model.ID, BaseURL: e.BaseURL, MaxOutput: s.Model.MaxOutput,
-			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers(access), IdleTimeout: e.Timeout, HTTPClient: a.client,
+			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL, MaxOutput: m.MaxOutput,
+			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers, IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	}
 	return nil, &modelcatalog.ModelError{
-		Kind: modelcatalog.ErrUnknownProvider, Ref: s.Model.String(), At: e.At,
+		Kind: modelcatalog.ErrUnknownProvider, Ref: m.String(), At: e.At,
 		Message: fmt.Sprintf("provider %s speaks %s, which this version does not", e.Provider, e.API),
-		Hint:    "use a model of a provider with api: openai-chat or anthropic",
+		Hint:    "use a model of a provider with api: " + strings.Join(spoken(), ", "),
 	}
 }
 

@@ -183,8 +183,17 @@ func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
 			clear(sum[:])
 		}
 	}
+	if err := chain(&sum, rend, root.Messages[from:]); err != nil {
+		return err
+	}
+	req.Digest = hexDigest(sum)
+	return nil
+}
+
+// chain takes the forms of messages into a digest.
+func chain(sum *[sha256.Size]byte, rend model.Renderer, messages []*message.Message) error {
 	h := sha256.New()
-	for _, m := range root.Messages[from:] {
+	for _, m := range messages {
 		wire, err := rend.Wire(m)
 		if err != nil {
 			return err
@@ -194,8 +203,14 @@ func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
 		h.Write(wire)
 		h.Sum(sum[:0])
 	}
-	req.Digest = hexDigest(sum)
 	return nil
+}
+
+// DigestOf is the digest that a request with these messages has in the log.
+func DigestOf(rend model.Renderer, messages []*message.Message) (string, error) {
+	var sum [sha256.Size]byte
+	err := chain(&sum, rend, messages)
+	return hexDigest(sum), err
 }
 
 // settle puts a finished answer into the log.

@@ -94,7 +94,7 @@ func (b *Blueprint) Digest() string {
 // WithPrefix returns the blueprint with the head that a loop began with, as it
 // stands in the log, for taking that loop up again.
 func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
-	p, err := decodePrefix(data)
+	p, err := DecodePrefix(data)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,8 @@ func encodePrefix(p *model.Prefix) []byte {
 	return data
 }
 
-func decodePrefix(data []byte) (*model.Prefix, error) {
+// DecodePrefix reads the head of requests as it stands in the log.
+func DecodePrefix(data []byte) (*model.Prefix, error) {
 	var j prefixJSON
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("stored request prefix: %w", err)

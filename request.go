@@ -1,0 +1,169 @@
+package roster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
+)
+
+// Request is what a model was sent, rebuilt from the log.
+type Request struct {
+	Session  string `json:"session"`
+	Loop     string `json:"loop"`
+	Turn     int    `json:"turn"`    // of the session, from 1
+	Attempt  int    `json:"attempt"` // of the turn: the last that was made
+	Model    string `json:"model"`
+	Renderer string `json:"renderer"` // the form of the body, and its version
+	// Body is the body of the call, byte for byte.
+	Body json.RawMessage `json:"body"`
+	// Differs says why Body may not be what was sent; empty: it is, as the
+	// digest in the log shows.
+	Differs string `json:"differs,omitempty"`
+}
+
+// RequestError: a session has no such request, or none that can be rebuilt.
+type RequestError struct {
+	Session string
+	Turn    int
+	Reason  string
+}
+
+func (e *RequestError) Error() string {
+	return fmt.Sprintf("session %s: the request of turn %d: %s", e.Session, e.Turn, e.Reason)
+}
+
+// Request rebuilds what the model was sent for a turn of a session, which may be
+// a child of the stream. Turns count over all loops of the session, from 1; 0 is
+// the last one.
+func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (*Request, error) {
+	k = a.withTenant(k)
+	backend, err := a.Backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := findRequest(ctx, backend, k, id, turn)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(format string, args ...any) (*Request, error) {
+		return nil, &RequestError{id, s.turn, fmt.Sprintf(format, args...)}
+	}
+	m, err := a.modelOf(ctx, k, s)
+	if err != nil {
+		return fail("%v", err)
+	}
+	rend, ok := m.(model.Renderer)
+	if !ok {
+		return fail("model %s does not say what it is sent", s.model)
+	}
+	prefix, err := a.blob(ctx, k, s.start.Prefix)
+	if err != nil {
+		return fail("its head: %v", err)
+	}
+	r := model.Request{Messages: s.messages, Tail: s.request.Tail}
+	if r.Prefix, err = engine.DecodePrefix(prefix); err != nil {
+		return fail("%v", err)
+	}
+	if len(s.request.Params) > 0 {
+		if err := json.Unmarshal(s.request.Params, &r.Params); err != nil {
+			return fail("its parameters: %v", err)
+		}
+	}
+	out := &Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
+	if out.Body, err = rend.Render(&r); err != nil {
+		return fail("%v", err)
+	}
+	out.Differs, err = differs(rend, s)
+	return out, err
+}
+
+// differs says why what is rendered may not be what was sent.
+func differs(rend model.Renderer, s *sent) (string, error) {
+	if s.request.Renderer != rend.Renderer() {
+		return fmt.Sprintf("it was sent in the form %s, and this version writes %s", s.request.Renderer, rend.Renderer()), nil
+	}
+	digest, err := engine.DigestOf(rend, s.messages)
+	if err == nil && digest != s.request.Digest {
+		return "its messages do not have the digest that stands in the log", nil
+	}
+	return "", err
+}
+
+// sent is a request as the log tells of it.
+type sent struct {
+	turn     int
+	loop     string
+	model    string
+	start    *session.LoopStart
+	request  *session.TurnRequest
+	messages []*message.Message
+}
+
+// findRequest folds the log up to the last request of a turn.
+func findRequest(ctx context.Context, store session.Store, k session.Key, id string, turn int) (*sent, error) {
+	var found *sent
+	st, turns := session.NewState(k), 0
+	for e, err := range store.Read(ctx, k, 0) {
+		if err != nil {
+			return nil, err
+		}
+		body, err := e.Decode()
+		if err != nil {
+			return nil, err
+		}
+		if e.Session == id {
+			switch b := body.(type) {
+			case *session.TurnStart:
+				turns++
+			case *session.TurnRequest:
+				if s := st.Session(id); (turn == 0 || turns == turn) && s != nil && s.Loop != nil {
+					l := s.Loop
+					found = &sent{turns, l.ID, l.Model, l.Start, b, slices.Clone(s.Messages)}
+				}
+			}
+		}
+		if err := st.Apply(&e); err != nil {
+			return nil, err
+		}
+		if turn > 0 && turns > turn {
+			break
+		}
+	}
+	if found == nil {
+		return nil, &RequestError{id, turn, fmt.Sprintf("there is none; the session has had %d turns", turns)}
+	}
+	return found, nil
+}
+
+// modelOf makes the model that was asked, without its key.
+func (a *App) modelOf(ctx context.Context, k session.Key, s *sent) (model.Model, error) {
+	if m := a.opts.Models[s.model]; m != nil {
+		return m, nil
+	}
+	data, err := a.blob(ctx, k, s.start.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("its spec: %w", err)
+	}
+	var was spec.Spec
+	if err := json.Unmarshal(data, &was); err != nil {
+		return nil, fmt.Errorf("its spec: %w", err)
+	}
+	for _, m := range append([]spec.Model{was.Model}, was.Fallbacks...) {
+		if m.String() != s.model {
+			continue
+		}
+		found, err := a.found(m)
+		if err != nil {
+			return nil, err
+		}
+		return a.adapter(m, found, nil)
+	}
+	return nil, fmt.Errorf("its spec does not name the model %s", s.model)
+}
