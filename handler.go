@@ -41,7 +41,7 @@ func (a *App) Handler() *host.Host {
 			return t, err
 		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel, Configure: a.Configure,
-		Approvals: a.Approvals, Answer: a.Answer, Fork: a.Fork,
+		Approvals: a.Approvals, Answer: a.Answer, Fork: a.Fork, Request: a.Request,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})
 }

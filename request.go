@@ -7,42 +7,17 @@ import (
 	"slices"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 )
 
-// Request is what a model was sent, rebuilt from the log.
-type Request struct {
-	Session  string `json:"session"`
-	Loop     string `json:"loop"`
-	Turn     int    `json:"turn"`    // of the session, from 1
-	Attempt  int    `json:"attempt"` // of the turn: the last that was made
-	Model    string `json:"model"`
-	Renderer string `json:"renderer"` // the form of the body, and its version
-	// Body is the body of the call, byte for byte.
-	Body json.RawMessage `json:"body"`
-	// Differs says why Body may not be what was sent; empty: it is, as the
-	// digest in the log shows.
-	Differs string `json:"differs,omitempty"`
-}
-
-// RequestError: a session has no such request, or none that can be rebuilt.
-type RequestError struct {
-	Session string
-	Turn    int
-	Reason  string
-}
-
-func (e *RequestError) Error() string {
-	return fmt.Sprintf("session %s: the request of turn %d: %s", e.Session, e.Turn, e.Reason)
-}
-
 // Request rebuilds what the model was sent for a turn of a session, which may be
 // a child of the stream. Turns count over all loops of the session, from 1; 0 is
 // the last one.
-func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (*Request, error) {
+func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (*view.Request, error) {
 	k = a.withTenant(k)
 	backend, err := a.Backend(ctx)
 	if err != nil {
@@ -52,8 +27,8 @@ func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (
 	if err != nil {
 		return nil, err
 	}
-	fail := func(format string, args ...any) (*Request, error) {
-		return nil, &RequestError{id, s.turn, fmt.Sprintf(format, args...)}
+	fail := func(format string, args ...any) (*view.Request, error) {
+		return nil, &view.RequestError{Session: id, Turn: s.turn, Reason: fmt.Sprintf(format, args...)}
 	}
 	m, err := a.modelOf(ctx, k, s)
 	if err != nil {
@@ -76,7 +51,7 @@ func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (
 			return fail("its parameters: %v", err)
 		}
 	}
-	out := &Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
+	out := &view.Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
 	if out.Body, err = rend.Render(&r); err != nil {
 		return fail("%v", err)
 	}
@@ -137,7 +112,7 @@ func findRequest(ctx context.Context, store session.Store, k session.Key, id str
 		}
 	}
 	if found == nil {
-		return nil, &RequestError{id, turn, fmt.Sprintf("there is none; the session has had %d turns", turns)}
+		return nil, &view.RequestError{Session: id, Turn: turn, Reason: fmt.Sprintf("there is none; the session has had %d turns", turns), None: true}
 	}
 	return found, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -66,13 +67,27 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 			return nil, fmt.Errorf("tool %s: %w", name, err)
 		}
 		b.tools[name] = offered{t, v}
-		prefix.Tools = append(prefix.Tools, t.Def())
+		def, err := compact(t.Def())
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: its schema: %w", name, err)
+		}
+		prefix.Tools = append(prefix.Tools, def)
 	}
 	if b.specJSON, b.specDigest, err = s.Encode(); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 	}
 	b.setPrefix(prefix)
 	return b, nil
+}
+
+// compact takes the blanks out of a tool's schema. So it stands in the log, and a
+// loop that is taken up again sends the same bytes.
+func compact(d *model.ToolDef) (*model.ToolDef, error) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, d.Schema); err != nil {
+		return nil, err
+	}
+	return &model.ToolDef{Name: d.Name, Description: d.Description, Schema: b.Bytes()}, nil
 }
 
 // withhold notes what a model is told that calls a tool which is not offered.
@@ -142,11 +157,13 @@ func encodePrefix(p *model.Prefix) []byte {
 	for _, t := range p.Tools {
 		j.Tools = append(j.Tools, toolJSON{t.Name, t.Description, t.Schema})
 	}
-	data, err := json.Marshal(j)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // schemas stay as they are
+	if err := e.Encode(j); err != nil {
 		panic(fmt.Sprintf("engine: a tool's schema is not JSON: %v", err)) // the validator has compiled it
 	}
-	return data
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // DecodePrefix reads the head of requests as it stands in the log.

@@ -358,3 +358,34 @@ func TestFork(t *testing.T) {
 	s.post(path, `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
 	s.post("/sessions/0197a1f4-0000-7000-8000-000000000000/fork", "").wantError(t, 404, "SessionNotFound")
 }
+
+func TestRequestOfATurn(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: "two"})
+	var first struct{ SessionID string }
+	s.post("/chat", `{"message":"hi","agentId":"echo"}`).into(t, &first)
+	var fork struct{ SessionID string }
+	s.post("/sessions/"+first.SessionID+"/fork", "").into(t, &fork)
+	s.post("/chat", `{"message":"more","sessionId":"`+fork.SessionID+`"}`)
+	for id, want := range map[string][]string{first.SessionID: {"hi"}, fork.SessionID: {"hi", "one", "more"}} {
+		var sent struct {
+			Session, Model, Differs string
+			Turn                    int
+			Body                    struct {
+				Messages []struct{ Parts []struct{ Text string } }
+			}
+		}
+		s.get("/sessions/"+id+"/requests/1").into(t, &sent)
+		var got []string
+		for _, m := range sent.Body.Messages {
+			got = append(got, m.Parts[0].Text)
+		}
+		if sent.Session != id || sent.Turn != 1 || sent.Model != "fake/text" || sent.Differs != "" || !slices.Equal(got, want) {
+			t.Errorf("%+v, want the messages %q", sent, want)
+		}
+	}
+	path := "/sessions/" + first.SessionID + "/requests/"
+	s.get(path+"2").wantError(t, 404, "NoRequest")
+	s.get(path+"0").wantError(t, 400, "InvalidField")
+	s.get(path+"x").wantError(t, 400, "InvalidField")
+	s.get("/sessions/0197a1f4-0000-7000-8000-000000000000/requests/1").wantError(t, 404, "SessionNotFound")
+}

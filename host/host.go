@@ -63,6 +63,8 @@ type Deps struct {
 	// message or, without one, to its end.
 	Fork   func(ctx context.Context, k session.Key, id, at string) (session.Key, error)
 	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
+	// Request rebuilds what a model was sent for a turn of a session.
+	Request func(ctx context.Context, k session.Key, id string, turn int) (*view.Request, error)
 	// Follow yields the events of a session as dispatch.Dispatcher does.
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Backend is the store of the sessions.
@@ -218,6 +220,7 @@ func (h *Host) routes() {
 	read("/sessions", h.handle(h.listSessions))
 	read("/sessions/{id}", h.handle(h.getSession))
 	read("/sessions/{id}/messages", h.handle(h.messages))
+	read("/sessions/{id}/requests/{turn}", h.handle(h.request))
 	m.Get("/sessions/{id}/events", h.handle(h.events))
 	m.Patch("/sessions/{id}", h.handle(h.patchSession))
 	m.Post("/sessions/{id}/prompt", h.handle(h.prompt))

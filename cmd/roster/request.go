@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -60,13 +61,13 @@ what was sent, that is said on stderr. A child session (ID_1) has requests too.`
 }
 
 // doubt says why a request may not be what was sent.
-func (c *cli) doubt(r *roster.Request) {
+func (c *cli) doubt(r *view.Request) {
 	if r.Differs != "" {
 		fmt.Fprintf(c.stderr, "roster: turn %d: this may not be what was sent: %s\n", r.Turn, r.Differs)
 	}
 }
 
-func (c *cli) writeNext(ctx context.Context, app *roster.App, k session.Key, r *roster.Request) error {
+func (c *cli) writeNext(ctx context.Context, app *roster.App, k session.Key, r *view.Request) error {
 	after, err := app.Request(ctx, k, r.Session, r.Turn+1)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (c *cli) writeNext(ctx context.Context, app *roster.App, k session.Key, r *
 	if err := errors.Join(json.Indent(&a, r.Body, "", "  "), json.Indent(&b, after.Body, "", "  ")); err != nil {
 		return err
 	}
-	name := func(r *roster.Request) string { return fmt.Sprintf("turn %d", r.Turn) }
+	name := func(r *view.Request) string { return fmt.Sprintf("turn %d", r.Turn) }
 	d := diff.Diff(name(r), append(a.Bytes(), '\n'), name(after), append(b.Bytes(), '\n'))
 	_, d, _ = bytes.Cut(d, []byte("\n")) // its first line is a command
 	_, err = c.stdout.Write(d)
