@@ -50,10 +50,11 @@ var imports = map[string]string{
 	"session":               "message",
 	"session/storetest":     "message session",
 	"store/internal/admit":  "session",
+	"store/internal/page":   "session",
 	"store/internal/recent": "",
 	"store/memory":          "session store/internal/admit",
-	"store/sqlite":          "message session store/internal/admit store/internal/recent",
-	"store/postgres":        "session store/internal/admit store/internal/recent",
+	"store/sqlite":          "message session store/internal/admit store/internal/page store/internal/recent",
+	"store/postgres":        "session store/internal/admit store/internal/page store/internal/recent",
 
 	"sandbox":              "",
 	"tool":                 "internal/secret message model permission permission/shell sandbox session tool/internal/pinned",

@@ -29,7 +29,7 @@ func TestRenderGolden(t *testing.T) {
 	}{
 		{"conversation.golden.json", conversation},
 		{"uncached.golden.json", uncached},
-		{"smallest.golden.json", &model.Request{Messages: []*message.Message{text(message.User, "hi")}}},
+		{"smallest.golden.json", &model.Request{Messages: []*message.Message{wiretest.Text(message.User, "hi")}}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			b, err := m.Render(c.r)
@@ -49,10 +49,10 @@ func TestRenderRefuses(t *testing.T) {
 	}{
 		{"a schema that is none", "tool read", &model.Request{Prefix: &model.Prefix{Tools: []*model.ToolDef{{Name: "read", Schema: []byte("{")}}}}},
 		{"not a number", "top_p", &model.Request{Params: model.Params{TopP: &nan}}},
-		{"an image that was not loaded", "sha256-1", request(say(message.User, message.Image{Blob: "sha256-1"}))},
-		{"a call of the user", "m1", request(say(message.User, message.ToolCall{}))},
-		{"text of a tool", "m1", request(text(message.Tool, "x"))},
-		{"an unknown role", "system", request(text("system", "x"))},
+		{"an image that was not loaded", "sha256-1", wiretest.Request(wiretest.Say(message.User, message.Image{Blob: "sha256-1"}))},
+		{"a call of the user", "m1", wiretest.Request(wiretest.Say(message.User, message.ToolCall{}))},
+		{"text of a tool", "m1", wiretest.Request(wiretest.Text(message.Tool, "x"))},
+		{"an unknown role", "system", wiretest.Request(wiretest.Text("system", "x"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := wiretest.Collect(t.Context(), New(Config{Provider: "fake", Model: "small"}), c.r)
@@ -112,7 +112,7 @@ func TestMaxTokens(t *testing.T) {
 		{"unknown", 0, 0, 8192},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := request(text(message.User, "hi"))
+			r := wiretest.Request(wiretest.Text(message.User, "hi"))
 			r.Params.MaxTokens = c.asked
 			if got := read(t, New(Config{MaxOutput: c.output}), r).MaxTokens; got != c.wants {
 				t.Errorf("got %d, want %d", got, c.wants)
@@ -122,8 +122,8 @@ func TestMaxTokens(t *testing.T) {
 }
 
 func TestBreakpoints(t *testing.T) {
-	user, answer := text(message.User, "u"), text(message.Assistant, "a")
-	result := say(message.Tool, message.ToolResult{Call: "c"})
+	user, answer := wiretest.Text(message.User, "u"), wiretest.Text(message.Assistant, "a")
+	result := wiretest.Say(message.Tool, message.ToolResult{Call: "c"})
 	for _, c := range []struct {
 		name     string
 		messages []*message.Message
@@ -133,12 +133,12 @@ func TestBreakpoints(t *testing.T) {
 		{"nothing", nil, "", ""},
 		{"the first prompt", []*message.Message{user}, "", ""},
 		{"the first prompt with a tail", []*message.Message{user}, "t", ""},
-		{"the last but one", []*message.Message{user, answer, text(message.User, "v")}, "t", "a"},
-		{"inside a joined message", []*message.Message{user, answer, result, text(message.User, "steer")}, "", "tool_result"},
-		{"what is not sent does not count", []*message.Message{user, answer, {Role: message.Extension}, text(message.User, "v"), text(message.Assistant, " ")}, "", "a"},
+		{"the last but one", []*message.Message{user, answer, wiretest.Text(message.User, "v")}, "t", "a"},
+		{"inside a joined message", []*message.Message{user, answer, result, wiretest.Text(message.User, "steer")}, "", "tool_result"},
+		{"what is not sent does not count", []*message.Message{user, answer, {Role: message.Extension}, wiretest.Text(message.User, "v"), wiretest.Text(message.Assistant, " ")}, "", "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := request(c.messages...)
+			r := wiretest.Request(c.messages...)
 			r.Tail = c.tail
 			body := read(t, New(Config{}), r)
 			var marked []string
@@ -248,9 +248,9 @@ func expected(r *model.Request) []string {
 // TestForeignIDs: calls of other providers have ids that the API refuses; call
 // and result have to stay together.
 func TestForeignIDs(t *testing.T) {
-	r := request(
-		say(message.Assistant, message.ToolCall{ID: "functions.read:0", Name: "fs.read"}),
-		say(message.Tool, message.ToolResult{Call: "functions.read:0", Name: "fs.read", Error: true}),
+	r := wiretest.Request(
+		wiretest.Say(message.Assistant, message.ToolCall{ID: "functions.read:0", Name: "fs.read"}),
+		wiretest.Say(message.Tool, message.ToolResult{Call: "functions.read:0", Name: "fs.read", Error: true}),
 	)
 	body := read(t, New(Config{}), r)
 	if id, call := body.Messages[0].Content[0].ID, body.Messages[1].Content[0].Call; id != "functions_read_0" || call != id {

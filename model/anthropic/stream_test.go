@@ -56,7 +56,7 @@ func TestStreamErrors(t *testing.T) {
 		{"cut.sse", model.Cut, ""},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), request())
+			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), wiretest.Request())
 			if e := model.AsError(err); e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.said) {
 				t.Errorf("got %v, want kind %s and %q", err, c.kind, c.said)
 			}
@@ -69,7 +69,7 @@ func TestStreamErrors(t *testing.T) {
 
 func TestErrorAsDocument(t *testing.T) {
 	m := serve(t, wiretest.Reply("application/json", []byte(`{"type":"error","error":{"type":"api_error","message":"no memory"}}`)))
-	_, err := wiretest.Collect(t.Context(), m, request())
+	_, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if e := model.AsError(err); e == nil || e.Kind != model.Server || e.Message != "no memory" {
 		t.Errorf("got %v", err)
 	}
@@ -84,7 +84,7 @@ func TestBrokenAfterTheEnd(t *testing.T) {
 		wiretest.Stream(raw[:end])(w, r)
 		panic(http.ErrAbortHandler)
 	})
-	chunks, err := wiretest.Collect(t.Context(), m, request())
+	chunks, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if err != nil || chunks[len(chunks)-1].Done == nil {
 		t.Errorf("got %v, want the message", err)
 	}
@@ -115,7 +115,7 @@ func testHeaders(t *testing.T, base string) {
 				stream(w, r)
 			}) + base
 			c.cfg.HTTPClient = wiretest.Client(t)
-			if _, err := wiretest.Collect(t.Context(), New(c.cfg), request()); err != nil {
+			if _, err := wiretest.Collect(t.Context(), New(c.cfg), wiretest.Request()); err != nil {
 				t.Fatal(err)
 			}
 			for name, value := range c.want {

@@ -32,7 +32,7 @@ func TestRenderGolden(t *testing.T) {
 	r.Params.Schema = &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`)}
 	wiretest.Golden(t, "no-tools.golden.json", render(t, m, r))
 	wiretest.Golden(t, "smallest.golden.json", render(t, m, &model.Request{
-		Messages: []*message.Message{text(message.User, "hi")},
+		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))
 }
 
@@ -75,7 +75,7 @@ func TestSignatures(t *testing.T) {
 		{"none needed", "gemini-2.5-pro", []message.Part{call}, called + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := New(Config{Model: c.model}).Wire(say(message.Assistant, c.parts...))
+			w, err := New(Config{Model: c.model}).Wire(wiretest.Say(message.Assistant, c.parts...))
 			if want := openModel + c.want + "]}"; err != nil || string(w) != want {
 				t.Errorf("got %s, %v, want %s", w, err, want)
 			}
@@ -92,11 +92,11 @@ func TestRenderRefuses(t *testing.T) {
 		{"a schema that is none", "tool read", &model.Request{Prefix: &model.Prefix{Tools: []*model.ToolDef{{Name: "read", Schema: []byte("{")}}}}},
 		{"an answer's schema that is none", "schema answer", &model.Request{Params: model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte("[]")}}}},
 		{"not a number", "temperature", &model.Request{Params: model.Params{Temperature: &nan}}},
-		{"an image that was not loaded", "sha256-1", request(say(message.User, message.Image{Blob: "sha256-1"}))},
-		{"a result's image that was not loaded", "sha256-1", request(say(message.Tool, message.ToolResult{Parts: []message.Part{message.Image{Blob: "sha256-1"}}}))},
-		{"a call of the user", "m1", request(say(message.User, message.ToolCall{}))},
-		{"text of a tool", "m1", request(text(message.Tool, "x"))},
-		{"an unknown role", "system", request(text("system", "x"))},
+		{"an image that was not loaded", "sha256-1", wiretest.Request(wiretest.Say(message.User, message.Image{Blob: "sha256-1"}))},
+		{"a result's image that was not loaded", "sha256-1", wiretest.Request(wiretest.Say(message.Tool, message.ToolResult{Parts: []message.Part{message.Image{Blob: "sha256-1"}}}))},
+		{"a call of the user", "m1", wiretest.Request(wiretest.Say(message.User, message.ToolCall{}))},
+		{"text of a tool", "m1", wiretest.Request(wiretest.Text(message.Tool, "x"))},
+		{"an unknown role", "system", wiretest.Request(wiretest.Text("system", "x"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := wiretest.Collect(t.Context(), New(Config{Provider: "fake", Model: "small"}), c.r)
@@ -145,7 +145,7 @@ func TestRenderAny(t *testing.T) {
 			got = append(got, c.Parts...)
 		}
 		for _, msg := range r.Messages {
-			fresh := say(msg.Role, msg.Parts...)
+			fresh := wiretest.Say(msg.Role, msg.Parts...)
 			fresh.ID = msg.ID
 			kept, _ := m.Wire(msg)
 			if again, _ := m.Wire(fresh); !bytes.Equal(kept, again) {

@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 // TestThoughts: thoughts are shown, the call gets an id, and the signature
 // stands before it.
 func TestThoughts(t *testing.T) {
-	chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, "thoughts.sse"))), request())
+	chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, "thoughts.sse"))), wiretest.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestStreamErrors(t *testing.T) {
 		{"cut.sse", model.Cut, ""},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), request())
+			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), wiretest.Request())
 			if e := model.AsError(err); e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.said) {
 				t.Errorf("got %v, want kind %s and %q", err, c.kind, c.said)
 			}
@@ -102,7 +102,7 @@ func TestAddress(t *testing.T) {
 		"../x?y/z":       "/v1beta/models/..%2Fx%3Fy%2Fz:streamGenerateContent",
 	} {
 		m := New(Config{Provider: "fake", Model: id, BaseURL: url + "/v1beta", Key: planted, HTTPClient: wiretest.Client(t)})
-		if _, err := wiretest.Collect(t.Context(), m, request()); err != nil {
+		if _, err := wiretest.Collect(t.Context(), m, wiretest.Request()); err != nil {
 			t.Fatal(err)
 		}
 		if got.URL.EscapedPath() != path || got.URL.RawQuery != "alt=sse" || got.Header.Get("x-goog-api-key") != wiretest.Key {

@@ -30,7 +30,7 @@ func TestRenderGolden(t *testing.T) {
 	r.Params.ToolChoice = "none"
 	wiretest.Golden(t, "no-tools.golden.json", render(t, New(Config{Provider: "openai", Model: "gpt-5"}), r))
 	wiretest.Golden(t, "smallest.golden.json", render(t, New(Config{Provider: "fake", Model: "small"}), &model.Request{
-		Messages: []*message.Message{text(message.User, "hi")},
+		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))
 }
 
@@ -60,10 +60,10 @@ func TestRenderRefuses(t *testing.T) {
 		{"a schema that is none", "tool read", &model.Request{Prefix: &model.Prefix{Tools: []*model.ToolDef{{Name: "read", Schema: []byte("{")}}}}},
 		{"an answer's schema that is none", "schema answer", &model.Request{Params: model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte("[]")}}}},
 		{"not a number", "temperature", &model.Request{Params: model.Params{Temperature: &nan}}},
-		{"an image that was not loaded", "sha256-1", request(say(message.User, message.Image{Blob: "sha256-1"}))},
-		{"a call of the user", "m1", request(say(message.User, message.ToolCall{}))},
-		{"text of a tool", "m1", request(text(message.Tool, "x"))},
-		{"an unknown role", "system", request(text("system", "x"))},
+		{"an image that was not loaded", "sha256-1", wiretest.Request(wiretest.Say(message.User, message.Image{Blob: "sha256-1"}))},
+		{"a call of the user", "m1", wiretest.Request(wiretest.Say(message.User, message.ToolCall{}))},
+		{"text of a tool", "m1", wiretest.Request(wiretest.Text(message.Tool, "x"))},
+		{"an unknown role", "system", wiretest.Request(wiretest.Text("system", "x"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := wiretest.Collect(t.Context(), New(Config{Provider: "fake", Model: "small"}), c.r)
@@ -103,7 +103,7 @@ func TestRenderAny(t *testing.T) {
 			t.Fatalf("%v in %s", err, b)
 		}
 		for _, msg := range r.Messages {
-			fresh := say(msg.Role, msg.Parts...)
+			fresh := wiretest.Say(msg.Role, msg.Parts...)
 			fresh.ID = msg.ID
 			kept, _ := m.Wire(msg)
 			if again, _ := m.Wire(fresh); !bytes.Equal(kept, again) {

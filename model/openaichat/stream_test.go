@@ -57,7 +57,7 @@ func TestStreamWithoutID(t *testing.T) {
 data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}]}
 
 `)))
-	chunks, err := wiretest.Collect(t.Context(), m, request())
+	chunks, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestStreamErrors(t *testing.T) {
 		{"cut.sse", model.Cut, ""},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), request())
+			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), wiretest.Request())
 			if e := model.AsError(err); e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.said) {
 				t.Errorf("got %v, want kind %s and %q", err, c.kind, c.said)
 			}
@@ -90,7 +90,7 @@ func TestStreamErrors(t *testing.T) {
 
 func TestErrorAsDocument(t *testing.T) {
 	m := serve(t, wiretest.Reply("application/json", []byte(`{"error":{"message":"no memory","type":"server_error"}}`)))
-	_, err := wiretest.Collect(t.Context(), m, request())
+	_, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if e := model.AsError(err); e == nil || e.Kind != model.Server || e.Message != "no memory" {
 		t.Errorf("got %v", err)
 	}
@@ -106,7 +106,7 @@ func TestBrokenAfterTheEnd(t *testing.T) {
 		wiretest.Stream(raw[:end])(w, r)
 		panic(http.ErrAbortHandler)
 	})
-	chunks, err := wiretest.Collect(t.Context(), m, request())
+	chunks, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if err != nil || chunks[len(chunks)-1].Done == nil {
 		t.Errorf("got %v, want the message", err)
 	}
@@ -131,7 +131,7 @@ func TestHeaders(t *testing.T) {
 				stream(w, r)
 			}) + "/v1/"
 			c.cfg.HTTPClient = wiretest.Client(t)
-			if _, err := wiretest.Collect(t.Context(), New(c.cfg), request()); err != nil {
+			if _, err := wiretest.Collect(t.Context(), New(c.cfg), wiretest.Request()); err != nil {
 				t.Fatal(err)
 			}
 			for name, value := range c.want {

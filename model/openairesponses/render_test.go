@@ -33,7 +33,7 @@ func TestRenderGolden(t *testing.T) {
 	wiretest.Golden(t, "no-tools.golden.json", render(t, m, r))
 	wiretest.Golden(t, "smallest.golden.json", render(t, m, &model.Request{
 		Params:   model.Params{Thinking: model.ThinkingOff},
-		Messages: []*message.Message{text(message.User, "hi")},
+		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))
 }
 
@@ -46,11 +46,11 @@ func TestRenderRefuses(t *testing.T) {
 		{"a schema that is none", "tool read", &model.Request{Prefix: &model.Prefix{Tools: []*model.ToolDef{{Name: "read", Schema: []byte("{")}}}}},
 		{"an answer's schema that is none", "schema answer", &model.Request{Params: model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte("[]")}}}},
 		{"not a number", "temperature", &model.Request{Params: model.Params{Temperature: &nan}}},
-		{"an image that was not loaded", "sha256-1", request(say(message.User, message.Image{Blob: "sha256-1"}))},
-		{"a call of the user", "m1", request(say(message.User, message.ToolCall{}))},
-		{"an image of the assistant", "m1", request(say(message.Assistant, message.Image{}))},
-		{"text of a tool", "m1", request(text(message.Tool, "x"))},
-		{"an unknown role", "system", request(text("system", "x"))},
+		{"an image that was not loaded", "sha256-1", wiretest.Request(wiretest.Say(message.User, message.Image{Blob: "sha256-1"}))},
+		{"a call of the user", "m1", wiretest.Request(wiretest.Say(message.User, message.ToolCall{}))},
+		{"an image of the assistant", "m1", wiretest.Request(wiretest.Say(message.Assistant, message.Image{}))},
+		{"text of a tool", "m1", wiretest.Request(wiretest.Text(message.Tool, "x"))},
+		{"an unknown role", "system", wiretest.Request(wiretest.Text("system", "x"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := wiretest.Collect(t.Context(), New(Config{Provider: "fake", Model: "small"}), c.r)
@@ -93,7 +93,7 @@ func TestRenderAny(t *testing.T) {
 			t.Fatalf("instructions %q", body.Instructions)
 		}
 		for _, msg := range r.Messages {
-			fresh := say(msg.Role, msg.Parts...)
+			fresh := wiretest.Say(msg.Role, msg.Parts...)
 			fresh.ID = msg.ID
 			kept, _ := m.Wire(msg)
 			if again, _ := m.Wire(fresh); !bytes.Equal(kept, again) {
@@ -153,7 +153,7 @@ func checkSent(t *rapid.T, r *model.Request, got []sent) {
 // TestReasoningOfOthers: what another protocol has signed is not sent.
 func TestReasoningOfOthers(t *testing.T) {
 	for by, want := range map[string]bool{signer: true, "anthropic": false, "": false} {
-		w, err := New(Config{}).Wire(say(message.Assistant, message.Thinking{Text: "Hm.", Signature: "sig", By: by}, message.Text{Text: "Four."}))
+		w, err := New(Config{}).Wire(wiretest.Say(message.Assistant, message.Thinking{Text: "Hm.", Signature: "sig", By: by}, message.Text{Text: "Four."}))
 		if err != nil || bytes.Contains(w, []byte("reasoning")) != want {
 			t.Errorf("by %q: %s, %v", by, w, err)
 		}

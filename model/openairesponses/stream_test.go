@@ -56,7 +56,7 @@ func TestWholeItems(t *testing.T) {
 		"only the answer": `data: {"type":"response.completed","response":{"status":"completed","output":[` + item + `,` + call + `]}}` + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream([]byte(stream))), request())
+			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream([]byte(stream))), wiretest.Request())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestStreamErrors(t *testing.T) {
 		{"cut.sse", model.Cut, ""},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), request())
+			chunks, err := wiretest.Collect(t.Context(), serve(t, wiretest.Stream(wiretest.Recorded(t, c.file))), wiretest.Request())
 			if e := model.AsError(err); e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.said) {
 				t.Errorf("got %v, want kind %s and %q", err, c.kind, c.said)
 			}
@@ -93,7 +93,7 @@ func TestStreamErrors(t *testing.T) {
 
 func TestErrorAsDocument(t *testing.T) {
 	m := serve(t, wiretest.Reply("application/json", []byte(`{"status":"failed","error":{"code":"server_error","message":"no memory"}}`)))
-	_, err := wiretest.Collect(t.Context(), m, request())
+	_, err := wiretest.Collect(t.Context(), m, wiretest.Request())
 	if e := model.AsError(err); e == nil || e.Kind != model.Server || e.Message != "no memory" {
 		t.Errorf("got %v", err)
 	}
@@ -108,7 +108,7 @@ func TestPath(t *testing.T) {
 		stream(w, r)
 	})
 	m := New(Config{Provider: "fake", Model: "small", BaseURL: url + "/v1/", Key: planted, HTTPClient: wiretest.Client(t)})
-	if _, err := wiretest.Collect(t.Context(), m, request()); err != nil {
+	if _, err := wiretest.Collect(t.Context(), m, wiretest.Request()); err != nil {
 		t.Fatal(err)
 	}
 	if path != "/v1/responses" || header.Get("Authorization") != "Bearer "+wiretest.Key {

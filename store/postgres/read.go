@@ -9,19 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/store/internal/page"
 )
 
 const eventsQuery = `SELECT seq, v, session, loop, turn, agent, depth, chain, time, type, data, refs
 	FROM events WHERE stream = (SELECT id FROM streams WHERE tenant = $1 AND stream = $2) AND seq > $3
 	ORDER BY seq LIMIT $4`
-
-// The size of a page that a read takes at once. Between pages it holds no
-// connection.
-const (
-	pageEvents = 256
-	pageBytes  = 1 << 20
-	pageList   = 100
-)
 
 func scanEvent(row pgx.CollectableRow) (e session.Event, err error) {
 	var v int32
@@ -33,33 +26,13 @@ func scanEvent(row pgx.CollectableRow) (e session.Event, err error) {
 // Read implements session.Store. Events that are committed while it goes on are
 // yielded too.
 func (s *Store) Read(ctx context.Context, k session.Key, after int64) iter.Seq2[session.Event, error] {
-	return func(yield func(session.Event, error) bool) {
-		for more := true; more; {
-			var page []session.Event
-			var err error
-			page, more, err = s.page(ctx, k, after)
-			for _, e := range page {
-				if err := ctx.Err(); err != nil {
-					yield(session.Event{}, err)
-					return
-				}
-				if !yield(e, nil) {
-					return
-				}
-				after = e.Seq
-			}
-			if err != nil {
-				yield(session.Event{}, err)
-				return
-			}
-		}
-	}
+	return page.Log(ctx, after, func(after int64) ([]session.Event, bool, error) { return s.page(ctx, k, after) })
 }
 
 // page returns the next events, and whether there may be more.
 func (s *Store) page(ctx context.Context, k session.Key, after int64) (evs []session.Event, more bool, err error) {
 	err = s.read(ctx, func(t pgx.Tx) error {
-		rows, err := t.Query(ctx, eventsQuery, k.Tenant, k.Stream, after, pageEvents)
+		rows, err := t.Query(ctx, eventsQuery, k.Tenant, k.Stream, after, page.Events)
 		if err != nil {
 			return err
 		}
@@ -71,7 +44,7 @@ func (s *Store) page(ctx context.Context, k session.Key, after int64) (evs []ses
 			}
 			evs = append(evs, e)
 			size += len(e.Data)
-			more = len(evs) == pageEvents || size >= pageBytes
+			more = len(evs) == page.Events || size >= page.Bytes
 		}
 		rows.Close()
 		return rows.Err()
@@ -94,31 +67,10 @@ func (s *Store) Summary(ctx context.Context, k session.Key) (session.Summary, er
 
 // List implements session.Store.
 func (s *Store) List(ctx context.Context, tenant string, q session.Query) iter.Seq2[session.Summary, error] {
-	return func(yield func(session.Summary, error) bool) {
-		for left := q.Limit; ; {
-			limit := pageList
-			if q.Limit > 0 {
-				limit = min(limit, left)
-			}
-			page, err := s.list(ctx, tenant, q, limit)
-			for _, sum := range page {
-				if !yield(sum, nil) {
-					return
-				}
-				q.Before = sum.Key.Stream
-			}
-			if err != nil {
-				yield(session.Summary{}, err)
-				return
-			}
-			if left -= len(page); len(page) < limit || q.Limit > 0 && left == 0 {
-				return
-			}
-		}
-	}
+	return page.List(q, func(q session.Query, limit int) ([]session.Summary, error) { return s.list(ctx, tenant, q, limit) })
 }
 
-func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit int) (page []session.Summary, err error) {
+func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit int) (sums []session.Summary, err error) {
 	query := `SELECT ` + columns + `, stream FROM streams WHERE tenant = $1`
 	args := []any{tenant}
 	where := func(clause string, arg any) {
@@ -140,12 +92,12 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 		if err != nil {
 			return err
 		}
-		page, err = pgx.AppendRows(page, rows, func(row pgx.CollectableRow) (session.Summary, error) {
+		sums, err = pgx.AppendRows(sums, rows, func(row pgx.CollectableRow) (session.Summary, error) {
 			sum := summary{Summary: session.Summary{Key: session.Key{Tenant: tenant}}}
 			err := row.Scan(append(sum.targets(), &sum.Key.Stream)...)
 			return sum.scanned(), err
 		})
 		return err
 	})
-	return page, err
+	return sums, err
 }

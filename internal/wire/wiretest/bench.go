@@ -2,19 +2,29 @@ package wiretest
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"iter"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
+)
+
+// recorded is the answer that benchmarks stream, and how many deltas it has.
+const (
+	recorded = "20-deltas.sse"
+	deltas   = 20
 )
 
 // BenchReadOnly reads the bytes of a streamed answer and nothing more. What an
 // adapter takes is measured against it.
-func BenchReadOnly(b *testing.B, body []byte, recorded string) {
+func BenchReadOnly(b *testing.B, m model.Renderer) {
+	body, err := m.Render(Request(Text(message.User, "hi")))
+	if err != nil {
+		b.Fatal(err)
+	}
 	client, url := Client(b), StartProcess(b, recorded)
 	measure(b, func() {
 		resp, err := client.Post(url, "application/json", bytes.NewReader(body))
@@ -28,11 +38,12 @@ func BenchReadOnly(b *testing.B, body []byte, recorded string) {
 	})
 }
 
-// BenchStream makes calls whose answers have that many deltas.
-func BenchStream(b *testing.B, deltas int, call func(context.Context) iter.Seq2[model.Chunk, error]) {
+// BenchStream20 makes calls whose answers have 20 deltas.
+func BenchStream20(b *testing.B, at func(url string) model.Model) {
+	m, r := at(StartProcess(b, recorded)), Request(Text(message.User, "hi"))
 	measure(b, func() {
 		n := 0
-		for c, err := range call(b.Context()) {
+		for c, err := range m.Stream(b.Context(), r) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -44,6 +55,26 @@ func BenchStream(b *testing.B, deltas int, call func(context.Context) iter.Seq2[
 			b.Fatalf("%d deltas, want %d", n, deltas)
 		}
 	})
+}
+
+// BenchBody puts a turn's body together when all but one message were sent
+// before.
+func BenchBody(b *testing.B, body func(*model.Request) error) {
+	for _, n := range []int{10, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			r := Request()
+			for i := range n {
+				r.Messages = append(r.Messages, Text([]message.Role{message.User, message.Assistant}[i%2], "some words"))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Messages[n-1] = Text(message.User, "new words")
+				if err := body(r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // measure runs f and reports the CPU time of this process, its garbage collector

@@ -179,6 +179,19 @@ func Prefix() *model.Prefix {
 	}
 }
 
+// Request has the head of Conversation and other messages.
+func Request(messages ...*message.Message) *model.Request {
+	return &model.Request{Prefix: Prefix(), Messages: messages}
+}
+
+// Say is a message with the id m1.
+func Say(role message.Role, parts ...message.Part) *message.Message {
+	return &message.Message{ID: "m1", Role: role, Parts: parts}
+}
+
+// Text is a message of text.
+func Text(role message.Role, s string) *message.Message { return Say(role, message.Text{Text: s}) }
+
 // Requests draws any request that an engine may make.
 func Requests() *rapid.Generator[*model.Request] {
 	return rapid.Custom(func(t *rapid.T) *model.Request {
