@@ -22,6 +22,7 @@ const (
 	textSpent     = "Skipped: a limit of the run has been reached."
 	textTimeout   = "Stopped: the time limit of the run was reached."
 	textSkipped   = "Skipped due to queued user message."
+	textAgain     = "Not run: you have made this very call %d times in a row, with the same result each time. Do something else, or answer with what you have."
 	textStopped   = "Not started: the process that was to run it was shut down. Call it again if it is still needed."
 )
 
@@ -110,6 +111,12 @@ func (r *run) afterCalls() (ended bool, err error) {
 	if late := r.late(); late != nil {
 		return r.endLimit(late.outOfTime())
 	}
+	if s := &root.Loop.Same; s.Stuck {
+		return r.fail(session.ReasonDegenerate, &session.Error{
+			Code:  "Degenerate",
+			Error: fmt.Sprintf("the model asks for the same call of %s again and again, with the same result each time", s.Last.Name),
+		})
+	}
 	if root.Loop.Start.OnDeny == "stop" && root.Loop.Denied > 0 {
 		return r.end(&session.LoopEnd{Reason: session.ReasonDenied})
 	}
@@ -121,6 +128,11 @@ func (r *run) afterCalls() (ended bool, err error) {
 func (r *run) prepare(c session.CallState) (job, bool) {
 	if c.Before != nil && r.recovery(c) == tool.Unknown {
 		r.after(c, session.NotKnown, textUnknown)
+		return job{}, false
+	}
+	if c.Before == nil && r.s.Loop.Same.TooOften(&c) {
+		r.before(c, permission.Decision{Step: permission.StepNone, Reason: permission.ReasonUnusable})
+		r.after(c, session.Skipped, fmt.Sprintf(textAgain, session.Circles))
 		return job{}, false
 	}
 	t, ok := r.tools[c.Name]

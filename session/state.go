@@ -100,6 +100,7 @@ type Loop struct {
 	Active           time.Duration // time spent working, as far as the log shows
 	Calls            []CallState   // of the last assistant message, until their results are a message
 	Denied           int
+	Same             Same   // how far it goes round in circles
 	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
 	Left             []Left // the profiles that it was switched from since the user's last message
@@ -319,6 +320,7 @@ func (l *Loop) apply(e *Event, body Body) {
 		if c := l.call(b.Call); c != nil {
 			c.After = b
 			l.Resumed = 0
+			l.Same.count(c, e.Turn)
 		}
 		if b.Outcome == Denied {
 			l.Denied++
