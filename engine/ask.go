@@ -40,6 +40,9 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		}
 		c := r.call(l, id)
 		settle()
+		if c.over {
+			return r.overspent(c)
+		}
 		if r.ctx.Err() != nil || c.err == nil {
 			return r.settle(c)
 		}
@@ -94,10 +97,12 @@ type call struct {
 	id      string
 	request *model.Request
 	text    []byte // shown so far
+	out     int    // bytes of text, thinking and arguments that came
 	done    *message.Message
 	stop    string
 	usage   *message.Usage
 	err     error
+	over    bool      // it was broken off, at a limit
 	began   time.Time // by this machine's own clock, which no event has
 }
 
@@ -121,6 +126,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	defer r.tick()
 	defer r.apart()()
 	c.began = time.Now()
+	left := r.outputLeft()
 	for chunk, err := range guarded(r.link.Stream(r.work, c.request)) {
 		if err != nil {
 			c.err = err
@@ -129,6 +135,10 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 		if chunk.Text != "" {
 			r.live(&session.Delta{Message: id, Attempt: req.Attempt, Offset: len(c.text), Text: chunk.Text})
 			c.text = append(c.text, chunk.Text...)
+		}
+		c.out += len(chunk.Text) + len(chunk.Thinking) + len(chunk.CallArgs)
+		if c.over = chunk.Done == nil && message.Tokens(c.out) > left; c.over {
+			return c
 		}
 		if chunk.Usage != nil {
 			c.usage = chunk.Usage
@@ -224,15 +234,33 @@ func (r *run) settle(c call) (ended bool, err error) {
 	return false, nil
 }
 
-// interrupted ends the loop in the middle of an answer: what was said so far is
-// kept.
-func (r *run) interrupted(c call) (ended bool, err error) {
+// overspent ends the loop in the middle of an answer that has used up what may be
+// used. What was said so far is kept, and counted by estimate.
+func (r *run) overspent(c call) (ended bool, err error) {
+	r.keep(c)
+	limit := r.spent()
+	if limit == nil { // by less than an estimate can tell
+		limit = r.reached("tokens", float64(r.Spec.Limits.Tokens), float64(r.s.Loop.Usage.Limited()))
+	}
+	return r.endLimit(limit)
+}
+
+// keep puts what was said of a broken answer into the log, and counts the call.
+func (r *run) keep(c call) {
 	if len(c.text) > 0 {
 		r.emit(&session.Message{
 			ID: c.id, Parent: r.head(), Role: message.Assistant, Partial: true,
 			Parts: []message.Part{message.Text{Text: string(c.text)}},
 		})
-		r.spend(c)
+	}
+	r.spend(c)
+}
+
+// interrupted ends the loop in the middle of an answer: what was said so far is
+// kept.
+func (r *run) interrupted(c call) (ended bool, err error) {
+	if len(c.text) > 0 {
+		r.keep(c)
 	}
 	if late := r.late(); late != nil {
 		return r.endLimit(late.outOfTime())
@@ -260,7 +288,7 @@ func estimate(c call) *message.Usage {
 		n += len(m.Text())
 	}
 	return &message.Usage{
-		Input: message.Tokens(n), Output: message.Tokens(len(c.text)), Estimated: true,
+		Input: message.Tokens(n), Output: message.Tokens(c.out), Estimated: true,
 	}
 }
 

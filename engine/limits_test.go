@@ -2,10 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
@@ -71,6 +73,29 @@ func TestOnlyDeathsPoison(t *testing.T) {
 			if e := end(t, b.run(engine.Deps{})); e.Reason != c.reason {
 				t.Errorf("end: %+v", e)
 			}
+		})
+	}
+}
+
+// TestLimitInTheMiddleOfAnAnswer: an answer that goes on and on is broken off
+// where a limit is, and what was said so far is kept.
+func TestLimitInTheMiddleOfAnAnswer(t *testing.T) {
+	endless := script.New(script.Reply{Text: strings.Repeat("word ", 20_000)}).Model("script/x")
+	for name, limits := range map[string]spec.Limits{"tokens": {Tokens: 500}, "cost": {Cost: 0.005}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, endless)
+			b.spec.Limits, b.spec.Model.Price = limits, spec.Price{Output: 10}
+			b.post(&session.Prompt{Parts: text("go")})
+			events := b.run(engine.Deps{})
+			e := end(t, events)
+			if e.Reason != session.ReasonLimit || e.Limit != name || !e.Usage.Estimated || e.Usage.Output < 400 || e.Usage.Output > 600 {
+				t.Errorf("end %+v", e)
+			}
+			said := find[*session.Message](events)
+			if last := said[len(said)-1]; !last.Partial || len(message.PartsText(last.Parts)) < 1500 || len(message.PartsText(last.Parts)) > 2500 {
+				t.Errorf("the last message has %d bytes, partial %t", len(message.PartsText(last.Parts)), last.Partial)
+			}
+			b.checkLog()
 		})
 	}
 }

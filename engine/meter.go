@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
@@ -70,6 +71,23 @@ func (r *run) hold(calls int, tokens int64, cost float64) {
 	}
 }
 
+// outputLeft is how many tokens the answer to come may have before a limit on
+// what may be used is reached, of this session or of one that it works for. What
+// goes in is not known before the end, and counts then.
+func (r *run) outputLeft() int64 {
+	left := int64(math.MaxInt64)
+	for x := r; x != nil; x = x.above {
+		m, used := &x.Spec.Limits, &x.s.Loop.Usage
+		if m.Tokens > 0 {
+			left = min(left, m.Tokens-used.Limited())
+		}
+		if price := r.link.price.Output; m.Cost > 0 && price > 0 {
+			left = min(left, int64(min((m.Cost-used.Cost)*1e6/price, maxOutput)))
+		}
+	}
+	return left
+}
+
 // room says whether a call that takes so much stays within every limit, or is
 // the only one there.
 func (r *run) room(tokens int64, cost float64) bool {
@@ -117,6 +135,9 @@ func (s *size) add(parts []message.Part) {
 		}
 	}
 }
+
+// maxOutput is more tokens than any answer has.
+const maxOutput = 1e12
 
 // imageTokens is what providers count for a large image.
 const imageTokens = 1600
