@@ -123,10 +123,10 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 	if r.above == nil {
 		defer r.log.waited()
 	}
+	left := r.outputLeft()
 	defer r.tick()
 	defer r.apart()()
 	c.began = time.Now()
-	left := r.outputLeft()
 	for chunk, err := range guarded(r.link.Stream(r.work, c.request)) {
 		if err != nil {
 			c.err = err

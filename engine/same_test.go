@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rosterrun/roster/engine"
@@ -21,7 +22,7 @@ func TestTheSameCallAgain(t *testing.T) {
 		}
 		return list
 	}
-	n := 0
+	var n atomic.Int64
 	for _, c := range []struct {
 		name    string
 		result  func() string
@@ -35,7 +36,7 @@ func TestTheSameCallAgain(t *testing.T) {
 		{"seven times", nil, [][]script.Call{calls(1), calls(1), calls(1), calls(1), calls(1), calls(1), calls(1)}, 5, 2, session.ReasonDegenerate},
 		{"many in one answer", nil, [][]script.Call{calls(5), calls(3), calls(1)}, 5, 4, session.ReasonDegenerate},
 		{"with another between", nil, [][]script.Call{calls(4), {other}, calls(4)}, 9, 0, session.ReasonDone},
-		{"with other results", func() string { n++; return fmt.Sprint(n) }, [][]script.Call{calls(4), calls(4)}, 8, 0, session.ReasonDone},
+		{"with other results", func() string { return fmt.Sprint(n.Add(1)) }, [][]script.Call{calls(4), calls(4)}, 8, 0, session.ReasonDone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			result := c.result
