@@ -9,7 +9,6 @@ import (
 	"github.com/rosterrun/roster/internal/secret"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
-	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/spec"
 )
 
@@ -100,7 +99,7 @@ func (a *App) redactParts(parts []message.Part) []message.Part {
 func (a *App) readKeys(s *spec.Spec) {
 	before := len(a.secrets())
 	for _, m := range append([]spec.Model{s.Model}, s.Fallbacks...) {
-		if found, err := a.Models().Lookup(modelcatalog.Ref{Provider: m.Provider, Text: m.ID}); err == nil && a.opts.Models[m.String()] == nil {
+		if found, err := a.found(m); err == nil && a.opts.Models[m.String()] == nil {
 			_, _ = a.Models().Access(found)
 		}
 	}

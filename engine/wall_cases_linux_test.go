@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -141,13 +140,8 @@ var (
 			as: replaced("a.txt/../", "")},
 		{name: "nothing", tools: anyFile, path: "", by: "=path", bounds: true},
 		{name: "a pipe", tools: anyFile, path: "p", by: "=", set: func(w *wall) { w.must(syscall.Mkfifo(w.ws+"/p", 0o666)) }, bounds: true},
-		{name: "a socket", tools: anyFile, path: "s", by: "=", bounds: true, set: func(w *wall) {
-			fd, err := net.ListenUnix("unix", &net.UnixAddr{Name: w.ws + "/s"})
-			if err != nil {
-				w.t.Skip("the path is too long for a socket")
-			}
-			w.t.Cleanup(func() { fd.Close() })
-		}},
+		{name: "a socket", tools: anyFile, path: "s", by: "=", bounds: true,
+			set: func(w *wall) { w.must(syscall.Mknod(w.ws+"/s", syscall.S_IFSOCK|0o666, 0)) }},
 	}
 	pathReadings = []escape{
 		{name: "home", tools: anyFile, path: "~/SECRET.txt", by: "=nothing in it is expanded", set: home, as: replaced("~", "$O")},

@@ -21,10 +21,10 @@ type Same struct {
 }
 
 // TooOften says whether a call would be the last one once more, too often.
-func (s *Same) TooOften(c *CallState) bool { return s.Times >= Circles && s.Again(c) }
+func (s *Same) TooOften(c *CallState) bool { return s.Times >= Circles && s.again(c) }
 
-// Again says whether a call is the last one that was made.
-func (s *Same) Again(c *CallState) bool {
+// again says whether a call is the last one that was made.
+func (s *Same) again(c *CallState) bool {
 	return s.Times > 0 && s.Last.Name == c.Name && bytes.Equal(s.Last.ran(), c.ran())
 }
 
@@ -47,7 +47,7 @@ func (s *Same) count(c *CallState, turn int) {
 			}
 		}
 		return
-	case s.Again(c) && sameEnd(s.Last.After, c.After):
+	case s.again(c) && sameEnd(s.Last.After, c.After):
 		s.Times++
 	default:
 		*s = Same{Times: 1}

@@ -15,23 +15,14 @@ import (
 	"github.com/rosterrun/roster/model"
 )
 
-func render(t *testing.T, m *Model, r *model.Request) []byte {
-	t.Helper()
-	b, err := m.Render(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func TestRenderGolden(t *testing.T) {
 	m := New(Config{Provider: "google", Model: "gemini-3-pro"})
-	wiretest.Golden(t, "conversation.golden.json", render(t, m, wiretest.Signed(signer, "EqQBCgIYAhIM")))
+	wiretest.Golden(t, "conversation.golden.json", wiretest.Render(t, m, wiretest.Signed(signer, "EqQBCgIYAhIM")))
 	r := wiretest.Conversation()
 	r.Params.ToolChoice, r.Params.Thinking = "none", model.ThinkingHigh
 	r.Params.Schema = &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`)}
-	wiretest.Golden(t, "no-tools.golden.json", render(t, m, r))
-	wiretest.Golden(t, "smallest.golden.json", render(t, m, &model.Request{
+	wiretest.Golden(t, "no-tools.golden.json", wiretest.Render(t, m, r))
+	wiretest.Golden(t, "smallest.golden.json", wiretest.Render(t, m, &model.Request{
 		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))
 }
@@ -50,7 +41,7 @@ func TestThinking(t *testing.T) {
 		{"gemini-2.5-flash", model.ThinkingOff, `"includeThoughts":false,"thinkingBudget":0`},
 		{"gemini-2.5-flash", model.ThinkingMedium, `"includeThoughts":true,"thinkingBudget":8192`},
 	} {
-		b := render(t, New(Config{Provider: "google", Model: c.model}), &model.Request{Params: model.Params{Thinking: c.level}})
+		b := wiretest.Render(t, New(Config{Provider: "google", Model: c.model}), &model.Request{Params: model.Params{Thinking: c.level}})
 		if !strings.Contains(string(b), c.want) {
 			t.Errorf("%s %s: %s, want %s", c.model, c.level, b, c.want)
 		}

@@ -15,21 +15,12 @@ import (
 	"github.com/rosterrun/roster/model"
 )
 
-func render(t *testing.T, m *Model, r *model.Request) []byte {
-	t.Helper()
-	b, err := m.Render(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func TestRenderGolden(t *testing.T) {
 	r := wiretest.Conversation()
-	wiretest.Golden(t, "conversation.golden.json", render(t, New(Config{Provider: "fake", Model: "small", BaseURL: "http://localhost/v1"}), r))
+	wiretest.Golden(t, "conversation.golden.json", wiretest.Render(t, New(Config{Provider: "fake", Model: "small", BaseURL: "http://localhost/v1"}), r))
 	r.Params.ToolChoice = "none"
-	wiretest.Golden(t, "no-tools.golden.json", render(t, New(Config{Provider: "openai", Model: "gpt-5"}), r))
-	wiretest.Golden(t, "smallest.golden.json", render(t, New(Config{Provider: "fake", Model: "small"}), &model.Request{
+	wiretest.Golden(t, "no-tools.golden.json", wiretest.Render(t, New(Config{Provider: "openai", Model: "gpt-5"}), r))
+	wiretest.Golden(t, "smallest.golden.json", wiretest.Render(t, New(Config{Provider: "fake", Model: "small"}), &model.Request{
 		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))
 }
@@ -45,7 +36,7 @@ func TestParams(t *testing.T) {
 		{model.Params{Thinking: model.ThinkingHigh}, `,"reasoning_effort":"high"`},
 		{model.Params{Schema: schema}, `,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}}`},
 	} {
-		if b := render(t, New(Config{Model: "small"}), &model.Request{Params: c.params}); !strings.Contains(string(b), c.want) {
+		if b := wiretest.Render(t, New(Config{Model: "small"}), &model.Request{Params: c.params}); !strings.Contains(string(b), c.want) {
 			t.Errorf("%s, want %s", b, c.want)
 		}
 	}

@@ -15,23 +15,14 @@ import (
 	"github.com/rosterrun/roster/model"
 )
 
-func render(t *testing.T, m *Model, r *model.Request) []byte {
-	t.Helper()
-	b, err := m.Render(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func TestRenderGolden(t *testing.T) {
 	m := New(Config{Provider: "openai", Model: "gpt-5"})
-	wiretest.Golden(t, "conversation.golden.json", render(t, m, wiretest.Signed(signer, "rs_1:gAAAAB")))
+	wiretest.Golden(t, "conversation.golden.json", wiretest.Render(t, m, wiretest.Signed(signer, "rs_1:gAAAAB")))
 	r := wiretest.Conversation()
 	r.Params.ToolChoice, r.Params.Thinking = "none", model.ThinkingHigh
 	r.Params.Schema = &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`), Strict: true}
-	wiretest.Golden(t, "no-tools.golden.json", render(t, m, r))
-	wiretest.Golden(t, "smallest.golden.json", render(t, m, &model.Request{
+	wiretest.Golden(t, "no-tools.golden.json", wiretest.Render(t, m, r))
+	wiretest.Golden(t, "smallest.golden.json", wiretest.Render(t, m, &model.Request{
 		Params:   model.Params{Thinking: model.ThinkingOff},
 		Messages: []*message.Message{wiretest.Text(message.User, "hi")},
 	}))

@@ -102,7 +102,7 @@ func TestServerCrashes(t *testing.T) {
 		}
 		own.Crash()
 		wg.Wait()
-		if err := s.Ping(t.Context()); !errors.As(err, new(*postgres.Error)) {
+		if err := s.Beat(t.Context(), "w"); !errors.As(err, new(*postgres.Error)) {
 			t.Errorf("without a server: %v", err)
 		}
 		if err := own.Start(t.Context()); err != nil {
@@ -119,34 +119,9 @@ func TestServerCrashes(t *testing.T) {
 	}
 }
 
-// TestTwoStores has two stores write to one stream in turn.
 func TestTwoStores(t *testing.T) {
 	schema := newSchema()
-	a, b := open(t, postgres.Options{Schema: schema}), open(t, postgres.Options{Schema: schema})
-	l := start(t, a, key("s"))
-	last := int64(1)
-	for i := range 20 {
-		s := []*postgres.Store{a, b}[i%2]
-		if _, err := s.Post(t.Context(), key("s"), session.Post{Events: []session.Event{steer()}}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := a.Append(t.Context(), key("s"), l, last, []session.Event{note()})
-		if behind, ok := errors.AsType[*session.Behind](err); !ok || len(behind.Events) != 1 {
-			t.Fatalf("err = %v, want *Behind with one event", err)
-		}
-		if last, err = b.Append(t.Context(), key("s"), l, last+1, []session.Event{note()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Bury(t.Context(), "w"); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := b.Claim(t.Context(), "w2", nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Append(t.Context(), key("s"), l, last, []session.Event{note()}); !errors.As(err, new(*session.Fenced)) {
-		t.Fatalf("err = %v, want *Fenced", err)
-	}
+	storetest.TwoStores(t, open(t, postgres.Options{Schema: schema}), open(t, postgres.Options{Schema: schema}))
 }
 
 // TestVersion: a store hears what another one posts, and not itself.

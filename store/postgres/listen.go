@@ -42,9 +42,9 @@ func (s *Store) hear(ctx context.Context, cfg *pgx.ConnConfig) {
 
 // hearOn listens on one connection until it breaks.
 func (s *Store) hearOn(ctx context.Context, cfg *pgx.ConnConfig) {
+	defer s.changes.Add(1) // while nobody hears, there may be something new
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		s.changes.Add(1) // there may be something new
 		return
 	}
 	defer func() {

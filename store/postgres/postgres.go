@@ -205,8 +205,3 @@ func (t *tx) exec(query string, args ...any) error {
 	_, err := t.Exec(t.ctx, query, args...)
 	return err
 }
-
-// Ping says whether the database can be reached, within the context's time.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.with(ctx, func(c *pgxpool.Conn) error { return s.fail(c.Ping(ctx)) })
-}

@@ -215,35 +215,9 @@ func TestVersionChangesWithOthersWrites(t *testing.T) {
 	}
 }
 
-// TestTwoStores has two stores write to one stream in turn, so that each finds
-// what it remembers outdated.
 func TestTwoStores(t *testing.T) {
 	path := file(t)
-	a, b := open(t, path, sqlite.Options{}), open(t, path, sqlite.Options{})
-	l := start(t, a, key("s"))
-	last := int64(1)
-	for i := range 20 {
-		s := []*sqlite.Store{a, b}[i%2]
-		if _, err := s.Post(t.Context(), key("s"), session.Post{Events: []session.Event{steer()}}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := a.Append(t.Context(), key("s"), l, last, []session.Event{note()})
-		if behind, ok := errors.AsType[*session.Behind](err); !ok || len(behind.Events) != 1 {
-			t.Fatalf("err = %v, want *Behind with one event", err)
-		}
-		if last, err = b.Append(t.Context(), key("s"), l, last+1, []session.Event{note()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Bury(t.Context(), "w"); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := b.Claim(t.Context(), "w2", nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Append(t.Context(), key("s"), l, last, []session.Event{note()}); !errors.As(err, new(*session.Fenced)) {
-		t.Fatalf("err = %v, want *Fenced", err)
-	}
+	storetest.TwoStores(t, open(t, path, sqlite.Options{}), open(t, path, sqlite.Options{}))
 }
 
 // TestFullDatabase has the space run out and come back.

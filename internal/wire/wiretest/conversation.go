@@ -179,6 +179,16 @@ func Prefix() *model.Prefix {
 	}
 }
 
+// Render is the body that a model sends.
+func Render(t *testing.T, m model.Renderer, r *model.Request) []byte {
+	t.Helper()
+	b, err := m.Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // Request has the head of Conversation and other messages.
 func Request(messages ...*message.Message) *model.Request {
 	return &model.Request{Prefix: Prefix(), Messages: messages}
