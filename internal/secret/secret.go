@@ -42,7 +42,7 @@ func Name(name string) bool {
 	for word := range strings.SplitSeq(name, "_") {
 		switch word {
 		case "KEY", "KEYS", "PASS", "PWD", "PAT", "PIN", "AUTH":
-			return name != "SSH_AUTH_SOCK"
+			return name != "SSH_AUTH_SOCK" && name != "PWD" // where a socket is, and where one works
 		}
 	}
 	return strings.HasSuffix(name, "KEY") || strings.HasSuffix(name, "PASS")

@@ -18,7 +18,7 @@ func TestHide(t *testing.T) {
 func TestName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"OPENAI_API_KEY": true, "GITHUB_TOKEN": true, "DB_PASSWORD": true, "PGPASS": true, "my_secret_thing": true,
-		"HOME": false, "PATH": false, "SSH_AUTH_SOCK": false, "KEYBOARD": false, "COMPASS_X": false, "MONKEYS": false,
+		"HOME": false, "PATH": false, "SSH_AUTH_SOCK": false, "KEYBOARD": false, "COMPASS_X": false, "MONKEYS": false, "PWD": false, "OLDPWD": false, "MYSQL_PWD": true,
 	} {
 		if Name(name) != want {
 			t.Errorf("%s: %v", name, !want)
