@@ -98,7 +98,7 @@ func findRequest(ctx context.Context, store session.Store, k session.Key, id str
 			case *session.TurnStart:
 				turns++
 			case *session.TurnRequest:
-				if s := st.Session(id); (turn == 0 || turns == turn) && s != nil && s.Loop != nil {
+				if s := st.Session(id); b.For == "" && (turn == 0 || turns == turn) && s != nil && s.Loop != nil {
 					l := s.Loop
 					found = &sent{turns, l.ID, l.Model, l.Start, b, slices.Clone(s.Messages)}
 				}

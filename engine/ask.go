@@ -31,50 +31,72 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		id = l.Answer
 		r.live(&session.Reset{Message: id, Attempt: l.Attempt + 1})
 	}
-	r.choose(l)
+	c, failed, ended, err := r.answer(l, id, nil)
+	switch {
+	case ended || err != nil:
+		return ended, err
+	case failed != nil:
+		return r.fail(session.ReasonError, failed)
+	}
+	r.settle(c)
+	return false, nil
+}
+
+// answer calls a model until it answers: for the next turn, or for an aside. It
+// gives what the last call failed with, or ends the loop if it is not to go on.
+func (r *run) answer(l *session.Loop, id string, a *aside) (c call, failure *session.Error, ended bool, err error) {
+	if a != nil && a.link != nil {
+		r.link = a.link
+	} else {
+		r.choose(l)
+	}
 	delays, renewed := r.retryDelays(), false
 	for failed := 1; ; failed++ {
 		settle, limit := r.reserve()
 		if limit != nil {
-			return r.endLimit(limit)
+			ended, err = r.endLimit(limit)
+			return c, nil, ended, err
 		}
-		c := r.call(l, id)
+		c = r.call(l, id, a)
 		settle()
 		if c.over {
-			return r.overspent(c)
+			ended, err = r.overspent(c)
+			return c, nil, ended, err
 		}
 		if r.ctx.Err() != nil || c.err == nil {
-			return r.settle(c)
+			return c, nil, false, r.ctx.Err()
 		}
 		if r.work.Err() != nil {
-			return r.interrupted(c)
+			ended, err = r.interrupted(c)
+			return c, nil, ended, err
 		}
-		if len(c.text) > 0 || c.usage != nil {
+		if c.out > 0 || c.usage != nil {
 			r.spend(c)
 		}
 		d := r.describe(c.err)
 		delay, again := delays(failed, c.err)
 		switch {
 		case again:
-			r.emit(&session.Retry{Attempt: l.Attempt, Delay: delay, Code: d.Code, Error: d.Error})
+			r.emit(&session.Retry{Attempt: c.attempt, Delay: delay, Code: d.Code, Error: d.Error})
 		case !renewed && r.renew(&c):
 			renewed = true
-			r.emit(&session.Retry{Attempt: l.Attempt, Code: d.Code, Error: d.Error})
-		case r.fallBack(c.err, d):
+			r.emit(&session.Retry{Attempt: c.attempt, Code: d.Code, Error: d.Error})
+		case (a == nil || a.link == nil) && r.fallBack(c.err, d):
 			delays, failed, renewed = r.retryDelays(), 0, false
 		default:
 			r.takeBack(c)
-			return r.fail(session.ReasonError, d)
+			return c, d, false, nil
 		}
 		if err := r.commit(); err != nil {
-			return false, err
+			return c, nil, false, err
 		}
 		r.takeBack(c)
 		if err := r.sleep(delay); err != nil {
-			return false, err
+			return c, nil, false, err
 		}
 		if r.work.Err() != nil {
-			return r.interrupted(call{id: id, request: c.request})
+			ended, err = r.interrupted(call{id: id, request: c.request})
+			return c, nil, ended, err
 		}
 	}
 }
@@ -95,6 +117,7 @@ func (r *run) takeBack(c call) {
 // call is one model call and what came of it.
 type call struct {
 	id      string
+	attempt int
 	request *model.Request
 	text    []byte // shown so far
 	out     int    // bytes of text, thinking and arguments that came
@@ -107,15 +130,14 @@ type call struct {
 }
 
 // call asks once. The request is logged before it is sent.
-func (r *run) call(l *session.Loop, id string) (c call) {
-	root := r.s
-	n := len(root.Messages)
-	c = call{id: id, request: &model.Request{Prefix: r.Prefix, Params: r.link.params, Messages: root.Messages[:n:n]}}
-	req := &session.TurnRequest{
-		Message: id, Attempt: l.Attempt + 1, Messages: n, Head: r.head(), Params: r.link.paramsJSON,
+func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
+	var req *session.TurnRequest
+	if a != nil {
+		c, req = r.composeAside(l, a)
+	} else {
+		c, req = r.compose(l, id)
 	}
-	if err := r.sign(req, root); err != nil {
-		c.err = err
+	if c.err != nil {
 		return c
 	}
 	r.emit(req)
@@ -132,7 +154,7 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 			c.err = err
 			return c
 		}
-		if chunk.Text != "" {
+		if chunk.Text != "" && a == nil {
 			r.live(&session.Delta{Message: id, Attempt: req.Attempt, Offset: len(c.text), Text: chunk.Text})
 			c.text = append(c.text, chunk.Text...)
 		}
@@ -151,6 +173,20 @@ func (r *run) call(l *session.Loop, id string) (c call) {
 		c.err = &model.Error{Kind: model.Protocol, Model: r.link.Name(), Message: "the answer has no end"}
 	}
 	return c
+}
+
+// compose makes the request of the next turn, and what the log says of it.
+func (r *run) compose(l *session.Loop, id string) (call, *session.TurnRequest) {
+	n := len(r.s.Messages)
+	c := call{
+		id: id, attempt: l.Attempt + 1,
+		request: &model.Request{Prefix: r.Prefix, Params: r.link.params, Messages: r.s.Messages[:n:n]},
+	}
+	req := &session.TurnRequest{
+		Message: id, Attempt: c.attempt, Messages: n, Head: r.head(), Params: r.link.paramsJSON,
+	}
+	c.err = r.sign(req, c.request.Messages)
+	return c, req
 }
 
 // guarded turns a panic of a model into an error, so that what it says of it is
@@ -176,9 +212,10 @@ func guarded(answer iter.Seq2[model.Chunk, error]) iter.Seq2[model.Chunk, error]
 	}
 }
 
-// sign notes the form in which the messages are sent, and a digest chained over
-// them: it goes on from the request before, so that only new messages count.
-func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
+// sign notes the form in which messages of the branch are sent, from its first
+// one on, and a digest chained over them: it goes on from the request before, so
+// that only new messages count.
+func (r *run) sign(req *session.TurnRequest, messages []*message.Message) error {
 	rend, ok := r.link.Model.(model.Renderer)
 	if !ok {
 		return nil
@@ -186,14 +223,14 @@ func (r *run) sign(req *session.TurnRequest, root *session.Session) error {
 	req.Renderer = rend.Renderer()
 	var sum [sha256.Size]byte
 	from := 0
-	if last := root.Signed; last.Renderer == req.Renderer && last.Messages <= len(root.Messages) {
+	if last := r.s.Signed; last.Renderer == req.Renderer && last.Messages <= len(messages) {
 		if n, err := hex.Decode(sum[:], []byte(last.Digest[:min(len(last.Digest), 2*len(sum))])); err == nil && n == len(sum) {
 			from = last.Messages
 		} else {
 			clear(sum[:])
 		}
 	}
-	if err := chain(&sum, rend, root.Messages[from:]); err != nil {
+	if err := chain(&sum, rend, messages[from:]); err != nil {
 		return err
 	}
 	req.Digest = hexDigest(sum)
@@ -224,14 +261,10 @@ func DigestOf(rend model.Renderer, messages []*message.Message) (string, error) 
 }
 
 // settle puts a finished answer into the log.
-func (r *run) settle(c call) (ended bool, err error) {
-	if err := r.ctx.Err(); err != nil {
-		return false, err
-	}
+func (r *run) settle(c call) {
 	parts := tidyCalls(c.done.Parts, r.clock.ID)
 	r.emit(&session.Message{ID: c.id, Parent: r.head(), Role: message.Assistant, Parts: parts, Stop: c.stop})
 	r.spend(c)
-	return false, nil
 }
 
 // overspent ends the loop in the middle of an answer that has used up what may be
@@ -259,7 +292,7 @@ func (r *run) keep(c call) {
 // interrupted ends the loop in the middle of an answer: what was said so far is
 // kept.
 func (r *run) interrupted(c call) (ended bool, err error) {
-	if len(c.text) > 0 {
+	if c.out > 0 {
 		r.keep(c)
 	}
 	if late := r.late(); late != nil {

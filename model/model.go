@@ -41,6 +41,7 @@ type Request struct {
 	Params   Params
 	Messages []*message.Message
 	Tail     string // this turn's reminder, after the last cache breakpoint; one user message, not part of the conversation
+	For      string // what it is for, if it is no turn of the conversation; not sent
 }
 
 // Prefix is the stable head of a request: one per loop, so that prompt caches

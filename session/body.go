@@ -107,14 +107,22 @@ type TurnStart struct{}
 // TurnRequest holds what is needed, with the messages before it, to rebuild
 // the bytes that were sent.
 type TurnRequest struct {
-	Message  string          `json:"message"` // the id that the answer will have
-	Attempt  int             `json:"attempt"` // of this turn, from 1
+	Message  string          `json:"message,omitempty"` // the id that the answer will have
+	Attempt  int             `json:"attempt"`           // of this turn, from 1
 	Renderer string          `json:"renderer,omitempty"`
 	Messages int             `json:"messages"`         // how many of the branch were sent
 	Head     string          `json:"head"`             // the last of them
 	Params   json.RawMessage `json:"params,omitempty"` // the sampling parameters (model.Params)
 	Tail     string          `json:"tail,omitempty"`
 	Digest   string          `json:"digest,omitempty"` // chained over the messages' wire forms
+
+	// Of a request that is no turn: what it is for, such as planning.analysis, by
+	// what model if not the loop's, with what in the place of the system prompt,
+	// and how many messages of the branch were left out before those it sends.
+	For    string   `json:"for,omitempty"`
+	Model  string   `json:"model,omitempty"`
+	System []string `json:"system,omitempty"`
+	From   int      `json:"from,omitempty"`
 }
 
 // Message puts a message at the end of the branch. A user's message names the

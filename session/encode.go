@@ -181,6 +181,12 @@ func (b *TurnRequest) AppendJSON(dst []byte) []byte {
 	}
 	o.str("tail", b.Tail)
 	o.str("digest", b.Digest)
+	o.str("for", b.For)
+	o.str("model", b.Model)
+	if len(b.System) > 0 {
+		o.value("system", b.System)
+	}
+	o.num("from", int64(b.From))
 	return o.end()
 }
 

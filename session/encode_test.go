@@ -72,6 +72,7 @@ func bodies(t *rapid.T) []Body {
 		&Switched{Call: texts(t), From: texts(t), To: texts(t), Reason: texts(t), Revision: "r", Model: texts(t), Spec: "s", Prefix: "p"},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},
+		&TurnRequest{Attempt: n, Messages: n, From: n, Head: texts(t), Tail: texts(t), For: texts(t), Model: texts(t), System: []string{texts(t)}},
 		&Message{ID: texts(t), Parent: texts(t), Role: message.Assistant, Parts: parts(t), Partial: true, Stop: "stop"},
 		&Message{ID: texts(t), Role: message.Tool, Calls: []string{texts(t), texts(t)}},
 		&Message{ID: texts(t), Role: message.User, Source: "prompt", Post: int64(n)},

@@ -92,10 +92,11 @@ type Loop struct {
 	Start            *LoopStart
 	Model            string // that is asked
 	Turn             int
-	Attempt          int    // of the present turn
-	Answer           string // the id of the message that the attempt is for
-	Answered         bool   // the present turn has its message
-	Resumed          int    // how often it was taken up since the last progress
+	Attempt          int          // of the present turn
+	Answer           string       // the id of the message that the attempt is for
+	Answered         bool         // the present turn has its message
+	Aside            *TurnRequest // the newest attempt at what is asked aside, until the log goes on
+	Resumed          int          // how often it was taken up since the last progress
 	Usage            message.Usage
 	Active           time.Duration // time spent working, as far as the log shows
 	Calls            []CallState   // of the last assistant message, until their results are a message
@@ -246,7 +247,9 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *Message:
 		return s.say(b)
 	case *TurnRequest:
-		s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
+		if b.For == "" {
+			s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
+		}
 	case *Switched:
 		s.Profile = b.To
 	case *Fallback:
@@ -282,6 +285,9 @@ func (l *Loop) tick(e *Event) {
 }
 
 func (l *Loop) apply(e *Event, body Body) {
+	if l.Aside != nil {
+		l.endAside(body)
+	}
 	switch b := body.(type) {
 	case *LoopResumed:
 		l.Resumed, l.Waiting = b.Attempt, false
@@ -305,7 +311,11 @@ func (l *Loop) apply(e *Event, body Body) {
 	case *Fallback:
 		l.Model = b.To
 	case *TurnRequest:
-		l.Attempt, l.Answer = b.Attempt, b.Message
+		if b.For == "" {
+			l.Attempt, l.Answer = b.Attempt, b.Message
+		} else {
+			l.Aside = b
+		}
 	case *Usage:
 		l.Usage = l.Usage.Add(b.Usage)
 	case *Hooked:
@@ -325,6 +335,16 @@ func (l *Loop) apply(e *Event, body Body) {
 		if b.Outcome == Denied {
 			l.Denied++
 		}
+	}
+}
+
+// endAside forgets what was asked aside when something else happens than another
+// try.
+func (l *Loop) endAside(body Body) {
+	switch body.(type) {
+	case *TurnRequest, *Retry, *Usage, *Fallback, *LoopResumed:
+	default:
+		l.Aside = nil
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/internal/offline"
 )
 
@@ -118,10 +119,27 @@ func (m *scripted) choose(p *place, msgs []*message.Message) choice {
 	return c
 }
 
+// aside returns the choice for what is asked aside. Its replies are not used up.
+func (m *scripted) aside(r *model.Request) choice {
+	c := choice{answer: -1}
+	for i := range m.script.Replies {
+		reply := &m.script.Replies[i]
+		if w := reply.When; w.For != r.For || !strings.Contains(r.Tail, w.Contains) && !holds(w, r.Messages) {
+			continue
+		}
+		if reply.Error == nil {
+			c.answer = i
+			break
+		}
+		c.failures = append(c.failures, i)
+	}
+	return c
+}
+
 func (m *scripted) pick(used []bool, msgs []*message.Message, failures *[]int) int {
 	for i := range m.script.Replies {
 		r := &m.script.Replies[i]
-		if used[i] || !holds(r.When, msgs) {
+		if used[i] || r.When.For != "" || !holds(r.When, msgs) {
 			continue
 		}
 		used[i] = true

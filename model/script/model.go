@@ -44,6 +44,7 @@ type answer struct {
 type attempt struct {
 	conversation string // the id of its first message
 	answers      int
+	aside        string // what is asked instead of a turn
 }
 
 // maxAttempts bounds the turns whose failures are remembered.
@@ -59,6 +60,10 @@ func newScripted(s *Script, name string) *scripted {
 			a.size += len(c.Name) + len(c.Input)
 		}
 		m.answers[i] = a
+		if r.When.For != "" {
+			m.failing = m.failing || r.Error != nil
+			continue
+		}
 		m.conditional = m.conditional || r.When.Contains != ""
 		if r.Error != nil {
 			m.failing = true
@@ -88,13 +93,18 @@ func (m *scripted) Stream(ctx context.Context, r *model.Request) iter.Seq2[model
 			return
 		}
 		p := m.locate(r.Messages)
-		c := m.next(&p, r.Messages)
+		var c choice
+		if r.For != "" {
+			c = m.aside(r)
+		} else {
+			c = m.next(&p, r.Messages)
+		}
 		i := c.answer
 		if m.failing {
 			i = m.attempt(c, r, p.answers)
 		}
 		if i < 0 {
-			yield(model.Chunk{}, m.exhausted(p.answers))
+			yield(model.Chunk{}, m.exhausted(r.For, p.answers))
 			return
 		}
 		m.play(ctx, i, r, p, yield)
@@ -107,7 +117,7 @@ func (m *scripted) attempt(c choice, r *model.Request, answers int) int {
 	if len(c.failures) == 0 {
 		return c.answer
 	}
-	key := attempt{answers: answers}
+	key := attempt{answers: answers, aside: r.For}
 	if len(r.Messages) > 0 {
 		key.conversation = r.Messages[0].ID
 	}
@@ -204,7 +214,7 @@ func (m *scripted) failure(r *Reply) *model.Error {
 	return e
 }
 
-func (m *scripted) exhausted(answers int) *model.Error {
+func (m *scripted) exhausted(aside string, answers int) *model.Error {
 	name := m.script.Name
 	if name == "" {
 		name = "the script"
@@ -214,6 +224,11 @@ func (m *scripted) exhausted(answers int) *model.Error {
 		Model:   m.name,
 		Message: fmt.Sprintf("%s has no reply for answer %d; it has %d replies", name, answers+1, len(m.script.Replies)),
 		Remedy:  "add a reply, or set loop: true",
+	}
+	if aside != "" {
+		e.Message = fmt.Sprintf("%s has no reply for %s", name, aside)
+		e.Remedy = fmt.Sprintf("add a reply with when: {for: %s}", aside)
+		return e
 	}
 	if m.conditional {
 		e.Message += ", and no unused one holds for what was said last"

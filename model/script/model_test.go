@@ -355,3 +355,40 @@ func BenchmarkScriptText(b *testing.B) {
 		})
 	}
 }
+
+// TestAside: what is asked aside of a conversation has replies of its own, which
+// no turn gets and which are not used up.
+func TestAside(t *testing.T) {
+	s := script.New(
+		script.Reply{When: script.When{For: "plan", Contains: "long"}, Text: "a long plan"},
+		script.Reply{When: script.When{For: "plan"}, Error: &script.Failure{Status: 500}},
+		script.Reply{When: script.When{For: "plan"}, Text: "a plan"},
+		script.Reply{Text: "one"}, script.Reply{Text: "two"},
+	)
+	c := &chat{model: s.Model("script/x")}
+	aside := func(what, say string) (text string) {
+		t.Helper()
+		for ch, err := range c.model.Stream(t.Context(), &model.Request{Messages: c.msgs, For: what, Tail: say}) {
+			if err != nil {
+				return model.AsError(err).Message
+			}
+			text += ch.Text
+		}
+		return text
+	}
+	c.say("hi")
+	for i, want := range []string{"an error that the script asks for", "a plan", "a plan"} {
+		if got := aside("plan", "make one"); got != want {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	c.mustAsk(t, "one")
+	if got := aside("plan", "make a long one"); got != "a long plan" {
+		t.Errorf("got %q", got)
+	}
+	if got := aside("summary", ""); got != "the script has no reply for summary" {
+		t.Errorf("got %q", got)
+	}
+	c.say("on")
+	c.mustAsk(t, "two")
+}

@@ -136,7 +136,10 @@ func (p *parser) reply(r *Reply, n *yaml.Node) {
 	r.At = p.at(n)
 	seen := p.fields(n, "a reply", fields{
 		"when": func(v *yaml.Node) {
-			p.fields(v, "when", fields{"contains": func(v *yaml.Node) { r.When.Contains = p.needle(v) }})
+			p.fields(v, "when", fields{
+				"contains": func(v *yaml.Node) { r.When.Contains = p.needle(v) },
+				"for":      func(v *yaml.Node) { r.When.For = p.text(v, "for") },
+			})
 		},
 		"text":  func(v *yaml.Node) { r.Text = p.text(v, "text") },
 		"tools": func(v *yaml.Node) { r.Tools = p.calls(v) },

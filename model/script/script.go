@@ -43,6 +43,10 @@ type Reply struct {
 // user's messages and of the tools' results.
 type When struct {
 	Contains string // empty always holds
+	// For names what is asked aside of the conversation, such as planning.analysis.
+	// Nothing but that gets the reply: each time it is asked for, the first one
+	// whose condition holds, in which what is asked then counts too.
+	For string
 }
 
 // Call is a tool call. Input is JSON; empty stands for {}, and what is not
