@@ -3,6 +3,8 @@ package dispatch_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,37 +107,87 @@ func TestAppendKeepsFailing(t *testing.T) {
 }
 
 // TestLostLease: a worker that cannot renew its lease ends its turns in time,
-// and works again when it can.
+// and goes on by itself when it can, also with what nobody else would take up.
 func TestLostLease(t *testing.T) {
+	for _, c := range []struct{ claims, shared bool }{{false, false}, {true, true}, {true, false}} {
+		t.Run(fmt.Sprintf("claims %t, shared %t", c.claims, c.shared), func(t *testing.T) {
+			t.Parallel()
+			store := &failing{Store: memory.New(memory.Options{}), beats: make(chan struct{})}
+			g := &gated{pieces: []string{"one"}, next: make(chan struct{})}
+			ended := make(chan time.Time, 1)
+			run := runner(t, store, g)
+			l := start(t, store, func(ctx context.Context, j *dispatch.Job) iter.Seq2[session.Event, error] {
+				return func(yield func(session.Event, error) bool) {
+					run(ctx, j)(yield)
+					if ctx.Err() != nil {
+						ended <- time.Now()
+					}
+				}
+			}, dispatch.Options{Claim: c.claims})
+			p := prompt(key(1), "hi")
+			p.Events[0].Body.(*session.Prompt).Shared = c.shared
+			if _, err := l.Submit(t.Context(), key(1), p); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			store.deaf.Store(true)
+			store.releases.Store(1)
+			if took := (<-ended).Sub(began); took >= session.LeaseTime {
+				t.Fatalf("the turn ended %v after the last beat", took)
+			}
+			store.deaf.Store(false)
+			<-store.beats
+			close(g.next)
+			events, _ := follow(t, l, key(1), 0)
+			checkOrder(t, events, 0)
+			if end := endOf(t, events); end.Text != "one" {
+				t.Errorf("end: %+v", end)
+			}
+			resumed := 0
+			for _, e := range events {
+				if e.Type == "loop.resumed" {
+					resumed++
+				}
+			}
+			if resumed != 1 {
+				t.Errorf("the loop was taken up %d times", resumed)
+			}
+		})
+	}
+}
+
+// TestLostLeaseElsewhere: what another worker has taken up meanwhile stays with
+// that, and readers here see how it goes on.
+func TestLostLeaseElsewhere(t *testing.T) {
 	t.Parallel()
-	store := &failing{Store: memory.New(memory.Options{}), beats: make(chan struct{})}
+	memo := memory.New(memory.Options{})
+	store := &failing{Store: memo, beats: make(chan struct{})}
 	g := &gated{pieces: []string{"one"}, next: make(chan struct{})}
 	l := start(t, store, runner(t, store, g), dispatch.Options{})
 	if _, err := l.Submit(t.Context(), key(1), prompt(key(1), "hi")); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	store.deaf.Store(true)
-	var told error
-	for _, told = range l.Follow(t.Context(), key(1), 0) {
+	store.releases.Store(1 << 40) // only its silence tells
+	other := start(t, memo, runner(t, memo, script.New(script.Reply{Text: "other"}).Model("script/x")), dispatch.Options{Claim: true})
+	events, _ := follow(t, other, key(1), 0)
+	if end := endOf(t, events); end.Text != "other" {
+		t.Errorf("end: %+v", end)
 	}
-	if took := time.Since(began); took >= session.LeaseTime || told == nil {
-		t.Fatalf("the turn ended %v after the last beat: %v", took, told)
-	}
+	last := events[len(events)-1].Seq
 	store.deaf.Store(false)
 	<-store.beats
-	if err := l.Claim(t.Context(), key(1)); err != nil {
-		t.Fatal(err)
-	}
-	close(g.next)
+	store.releases.Store(0)
 	if _, err := l.Submit(t.Context(), key(2), prompt(key(2), "hi")); err != nil {
 		t.Fatal(err)
 	}
-	for i := 1; i <= 2; i++ {
-		events, _ := follow(t, l, key(i), 0)
-		if end := endOf(t, events); end.Text != "one" {
-			t.Errorf("end: %+v", end)
-		}
+	close(g.next)
+	events, _ = follow(t, l, key(2), 0)
+	if end := endOf(t, events); end.Text != "one" {
+		t.Errorf("end: %+v", end)
+	}
+	if sum, err := memo.Summary(t.Context(), key(1)); err != nil || sum.Last != last {
+		t.Errorf("the session that another worker has ended went on: %+v, %v", sum, err)
 	}
 }
 

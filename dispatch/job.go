@@ -26,11 +26,11 @@ func (l *Local) runJob(j *Job, t *topic) {
 			log.Warn("another worker took the session over")
 			return
 		case j.ctx.Err() != nil:
-			l.handOver(j, log)
-			if !l.opts.Claim {
-				t.fail(stuck(j, context.Cause(j.ctx)))
+			if !l.reclaim(j, t, log) {
+				return
 			}
-			return
+			try, pause = 0, firstPause
+			continue
 		case try == maxTries:
 			log.Error("the session cannot go on here", "error", err)
 			t.fail(stuck(j, err))
@@ -61,22 +61,66 @@ func (l *Local) runOnce(j *Job, t *topic) (failed error) {
 	return failed
 }
 
+// reclaim takes a stream up again whose run ended as the worker had lost its
+// lease, when that is renewed: nobody else may run a stream that is not shared.
+// Until then others may have it. False: it does not go on here, for somebody
+// else is at it or Close has begun.
+func (l *Local) reclaim(j *Job, t *topic, log *slog.Logger) bool {
+	lost := context.Cause(j.ctx)
+	released := false
+	for began := bootTime(); ; {
+		released = released || l.setFree(j, log)
+		if ctx := l.running(); released && ctx.Err() == nil {
+			_, lease, err := l.backend.Claim(ctx, l.worker, &j.Key)
+			if err == nil {
+				log.Warn("the lease is renewed, and the session goes on")
+				j.Lease, j.ctx = lease, ctx
+				t.fail(nil)
+				return true
+			}
+			if errors.Is(err, session.ErrNoWork) {
+				return false
+			}
+			log.Warn("the session could not be claimed again", "error", err)
+		}
+		closes := !l.pause(beatAgain)
+		if !l.opts.Claim && (closes || bootTime()-began > reclaimTime) {
+			t.fail(stuck(j, lost))
+		}
+		if closes {
+			return false // Close says goodbye for all of the worker's streams
+		}
+	}
+}
+
+// running is the context of jobs: it is done while the lease is lost.
+func (l *Local) running() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ctx
+}
+
 // handOver sets a stream free that is left with work to do. It does not give up
 // before Close: a stream whose worker lives is taken up by nobody else.
 func (l *Local) handOver(j *Job, log *slog.Logger) {
-	for {
-		ctx, cancel := context.WithTimeout(l.base, beatEvery)
-		err := l.backend.Release(ctx, j.Key, j.Lease)
-		cancel()
-		var fenced *session.Fenced
-		if err == nil || errors.As(err, &fenced) {
-			return
-		}
-		log.Warn("the session could not be released", "error", err)
+	for !l.setFree(j, log) {
 		if !l.pause(sweepEvery) {
 			return // Close says goodbye for all of the worker's streams
 		}
 	}
+}
+
+// setFree tries once to set a stream free, and says whether it is.
+func (l *Local) setFree(j *Job, log *slog.Logger) bool {
+	ctx, cancel := context.WithTimeout(l.base, beatEvery)
+	defer cancel()
+	err := l.backend.Release(ctx, j.Key, j.Lease)
+	var fenced *session.Fenced
+	if err == nil || errors.As(err, &fenced) {
+		return true
+	}
+	log.Warn("the session could not be released", "error", err)
+	return false
 }
 
 // pause waits, and says whether the time is over; if not, Close has begun.

@@ -41,6 +41,10 @@ const (
 	// that, and so on, maxTries times in all.
 	firstPause = 100 * time.Millisecond
 	maxTries   = 4
+
+	// Readers of a stream that nobody else would run wait so long for the lease
+	// to be renewed before they are told.
+	reclaimTime = time.Minute
 )
 
 // errLost ends the turns of a worker that could not renew its lease.
@@ -225,10 +229,7 @@ func (l *Local) wakeSweep() {
 func (l *Local) start(k session.Key, lease session.Lease, posted []session.Event) {
 	t := l.use(k)
 	t.fail(nil)
-	l.mu.Lock()
-	ctx := l.ctx
-	l.mu.Unlock()
-	j := &Job{Key: k, Lease: lease, Store: shownStore{l.backend, l}, Posted: posted, ctx: ctx, signals: &t.signals}
+	j := &Job{Key: k, Lease: lease, Store: shownStore{l.backend, l}, Posted: posted, ctx: l.running(), signals: &t.signals}
 	go func() {
 		defer l.free()
 		defer l.release(k, t)
