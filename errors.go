@@ -23,6 +23,7 @@ func Code(err error) string {
 	var answer *AnswerError
 	var grant *grants.NotFoundError
 	var noMessage *NoMessageError
+	var schema *SchemaError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -42,6 +43,8 @@ func Code(err error) string {
 		return "InvalidAnswer"
 	case errors.As(err, &noMessage):
 		return "MessageNotFound"
+	case errors.As(err, &schema):
+		return "InvalidSchema"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

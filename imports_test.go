@@ -57,14 +57,14 @@ var imports = map[string]string{
 	"store/postgres":        "session store/internal/admit store/internal/page store/internal/recent",
 
 	"sandbox":              "",
-	"tool":                 "internal/secret message model permission permission/shell sandbox session tool/internal/pinned",
+	"tool":                 "internal/schema internal/secret message model permission permission/shell sandbox session tool/internal/pinned",
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 
-	"engine":   "hook internal/clock message model permission session spec tool",
+	"engine":   "hook internal/clock internal/schema message model permission session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
+	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
@@ -73,6 +73,7 @@ var imports = map[string]string{
 	"internal/clock":         "",
 	"internal/pgtest":        "",
 	"internal/gitlog":        "",
+	"internal/schema":        "",
 	"internal/secret":        "",
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse message model",

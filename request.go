@@ -51,6 +51,9 @@ func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (
 			return fail("its parameters: %v", err)
 		}
 	}
+	if text := s.start.Schema; len(text) > 0 && s.request.For == "" {
+		r.Params.Schema = engine.AnswerSchema(text)
+	}
 	out := &view.Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
 	if out.Body, err = rend.Render(&r); err != nil {
 		return fail("%v", err)

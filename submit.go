@@ -1,15 +1,20 @@
 package roster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/clock"
+	"github.com/rosterrun/roster/internal/schema"
+	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
@@ -40,6 +45,9 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	k := a.withTenant(ask.Key)
 	name := ask.Profile
 	over := session.Overrides{Set: a.redactKeys(ask.Set), Flags: a.redactKeys(ask.Flags), AllowAll: ask.AllowAll}
+	if over.Schema, err = answerSchema(ask.Schema); err != nil {
+		return Submitted{}, err
+	}
 	if k.Stream == "" {
 		k.Stream = c.ID()
 	} else {
@@ -82,6 +90,36 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 		posted, err = d.Submit(ctx, k, post)
 	}
 	return Submitted{Key: posted.Key, Post: posted.Last, Duplicate: posted.Duplicate}, err
+}
+
+// maxSchema bounds the schema of answers, in bytes.
+const maxSchema = 64 << 10
+
+// SchemaError says that the schema of a prompt cannot be used.
+type SchemaError struct{ Reason string }
+
+func (e *SchemaError) Error() string {
+	return "the schema of the answer cannot be used: " + e.Reason
+}
+
+// answerSchema checks the schema that a prompt asks its answer to fit, and takes
+// the blanks out of it.
+func answerSchema(text []byte) (json.RawMessage, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if len(text) > maxSchema {
+		return nil, &SchemaError{fmt.Sprintf("it has %d bytes, and at most %d are sent along with each call", len(text), maxSchema)}
+	}
+	if !wire.IsObject(text) {
+		return nil, &SchemaError{"it is not a JSON object, such as {\"type\": \"object\", \"properties\": {…}}"}
+	}
+	if _, err := schema.Compile(text); err != nil {
+		return nil, &SchemaError{err.Error()}
+	}
+	var b bytes.Buffer
+	err := json.Compact(&b, text)
+	return b.Bytes(), err
 }
 
 // mayBeSteer says that a prompt was refused because the session is running, or

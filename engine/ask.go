@@ -180,7 +180,7 @@ func (r *run) compose(l *session.Loop, id string) (call, *session.TurnRequest) {
 	n := len(r.s.Messages)
 	c := call{
 		id: id, attempt: l.Attempt + 1,
-		request: &model.Request{Prefix: r.Prefix, Params: r.link.params, Messages: r.s.Messages[:n:n]},
+		request: &model.Request{Prefix: r.Prefix, Params: r.params(), Messages: r.s.Messages[:n:n]},
 	}
 	req := &session.TurnRequest{
 		Message: id, Attempt: c.attempt, Messages: n, Head: r.head(), Params: r.link.paramsJSON,

@@ -140,6 +140,7 @@ type run struct {
 	size               size
 	timer              *time.Timer // of the time limit
 	next               *next
+	form               *form // of the answers; nil: see wants
 }
 
 func (r *run) drive() error {
@@ -231,9 +232,9 @@ func (r *run) begin() (ended bool, err error) {
 		Spec: r.specDigest, Prefix: r.prefixDigest,
 	}
 	if p := post.Prompt; p != nil {
-		start.Headless, start.OnDeny = p.Headless, p.OnDeny
+		start.Headless, start.OnDeny, start.Schema = p.Headless, p.OnDeny, p.Schema
 	} else {
-		start.Why, start.Headless = "followup", root.Headless
+		start.Why, start.Headless, start.Schema = "followup", root.Headless, root.Asked.Schema
 	}
 	if !root.Started {
 		r.emit(&session.Start{Profile: r.Spec.Name, Title: session.Title(post.Parts)})

@@ -112,6 +112,9 @@ func (r *run) afterAnswer(root *session.Session) (ended bool, err error) {
 			return false, err
 		}
 	}
+	if fits, ended, err := r.fits(root.Loop); !fits {
+		return ended, err
+	}
 	if list := root.Letters("followup"); !full && len(list) > 0 {
 		return false, r.deliver(&list[0])
 	}

@@ -35,6 +35,7 @@ type askBody struct {
 	OnBusy      string                    `json:"onBusy"`
 	OnDeny      string                    `json:"onDeny"`
 	Approvals   string                    `json:"approvals"`
+	Schema      jsontext.Value            `json:"schema"`
 }
 
 // attachment is an image that goes with the message.
@@ -101,6 +102,9 @@ func (b *askBody) ask() (Ask, error) {
 	}
 	if ask.Parts, err = b.parts(); err != nil {
 		return Ask{}, err
+	}
+	if b.Schema.Kind() != jsontext.KindNull { // as when it is missing
+		ask.Schema = b.Schema
 	}
 	ask.Set, err = b.set()
 	return ask, err

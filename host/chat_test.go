@@ -202,3 +202,16 @@ func (s spy) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk
 	s.seen <- r
 	return s.Model.Stream(ctx, r)
 }
+
+func TestChatBySchema(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: `{"n":1}`}, script.Reply{Text: "a"}, script.Reply{Text: "b"}, script.Reply{Text: "c"})
+	ask := `{"message":"count","agentId":"echo","schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`
+	if a := s.chat(ask); a.Text != `{"n":1}` || a.StopReason != "done" {
+		t.Errorf("answer %+v", a)
+	}
+	s = newSite(t, script.Reply{Text: "a"}, script.Reply{Text: "b"}, script.Reply{Text: "c"})
+	s.post("/chat", ask).wantError(t, http.StatusBadGateway, "SchemaMismatch")
+	s.post("/chat", `{"message":"count","agentId":"echo","schema":"text"}`).wantError(t, http.StatusBadRequest, "InvalidSchema")
+	s.post("/chat", `{"message":"count","agentId":"echo","schema":{"type":"thing"}}`).wantError(t, http.StatusBadRequest, "InvalidSchema")
+	s.post("/chat", `{"message":"count","agentId":"echo","schema":{"$ref":"file:///etc/passwd"}}`).wantError(t, http.StatusBadRequest, "InvalidSchema")
+}

@@ -119,14 +119,14 @@ func statusOf(code string) int {
 		return http.StatusBadRequest
 	case "AlreadyAnswered":
 		return http.StatusConflict
-	case "InvalidAnswer":
+	case "InvalidAnswer", "InvalidSchema":
 		return http.StatusBadRequest
 	case "MissingKey", "model.rate-limit", "model.overloaded":
 		return http.StatusServiceUnavailable
 	case "model.timeout":
 		return http.StatusGatewayTimeout
 	}
-	if strings.HasPrefix(code, "model.") {
+	if code == "SchemaMismatch" || strings.HasPrefix(code, "model.") {
 		return http.StatusBadGateway
 	}
 	return http.StatusInternalServerError

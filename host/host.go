@@ -120,6 +120,8 @@ type Ask struct {
 	Headless bool
 	// OnDeny is "stop" to end the run at the first denied tool call.
 	OnDeny string
+	// Schema is the JSON Schema that the answer has to fit; none: it is text.
+	Schema []byte
 	// OnBusy says what happens if the session is running: "reject" (default,
 	// *session.Busy), "steer" or "queue".
 	OnBusy string

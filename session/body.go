@@ -35,6 +35,8 @@ type Overrides struct {
 	Flags map[string]string `json:"flags,omitempty"`
 	// AllowAll lets the permission mode bypass have its effect.
 	AllowAll bool `json:"allow_all,omitempty"`
+	// Schema is the JSON Schema that answers have to fit; none: they are text.
+	Schema json.RawMessage `json:"schema,omitempty"`
 	// Session are the settings of the session, below Set; they stand in the log as
 	// events of their own.
 	Session Settings `json:"-"`
@@ -79,6 +81,8 @@ type LoopStart struct {
 	// Headless and OnDeny are those of the prompt.
 	Headless bool   `json:"headless,omitempty"`
 	OnDeny   string `json:"on_deny,omitempty"`
+	// Schema is what the loop's answers have to fit, as the prompt says.
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // Switched says that the session goes on as another profile: from the next model
@@ -135,11 +139,16 @@ type Message struct {
 	Role    message.Role
 	Source  string // the type of the post it delivers
 	Post    int64  // its number
+	Why     string // of a user's message that no user wrote: what it is for (WhySchema)
 	Calls   []string
 	Parts   []message.Part
 	Partial bool
 	Stop    string // why the model stopped
 }
+
+// WhySchema says that a message asks again for an answer that does not fit the
+// schema.
+const WhySchema = "schema"
 
 // ToolBefore stands before a call starts, and before one that will not start.
 type ToolBefore struct {

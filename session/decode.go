@@ -119,13 +119,14 @@ func (b *Message) UnmarshalJSON(data []byte) error {
 		Role    message.Role  `json:"role"`
 		Source  string        `json:"source"`
 		Post    int64         `json:"post"`
+		Why     string        `json:"why"`
 		Calls   []string      `json:"calls"`
 		Parts   message.Parts `json:"parts"`
 		Partial bool          `json:"partial"`
 		Stop    string        `json:"stop"`
 	}
 	err := json.Unmarshal(data, &j)
-	*b = Message{j.ID, j.Parent, j.Role, j.Source, j.Post, j.Calls, j.Parts, j.Partial, j.Stop}
+	*b = Message{j.ID, j.Parent, j.Role, j.Source, j.Post, j.Why, j.Calls, j.Parts, j.Partial, j.Stop}
 	return err
 }
 

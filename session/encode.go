@@ -90,6 +90,15 @@ func (o *object) parts(ps []message.Part) {
 	o.dst = message.AppendParts(o.dst, ps)
 }
 
+// raw writes what is JSON already.
+func (o *object) raw(k string, v json.RawMessage) {
+	if len(v) == 0 {
+		return
+	}
+	o.key(k)
+	o.dst = append(o.dst, v...)
+}
+
 // value writes what is rare enough for encoding/json.
 func (o *object) value(k string, v any) {
 	o.key(k)
@@ -136,6 +145,7 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 		o.value("flags", b.Flags)
 	}
 	o.flag("allow_all", b.AllowAll)
+	o.raw("schema", b.Schema)
 	o.flag("shared", b.Shared)
 	o.str("user", b.User)
 	o.flag("headless", b.Headless)
@@ -163,6 +173,7 @@ func (b *LoopStart) AppendJSON(dst []byte) []byte {
 	o.str("prefix", b.Prefix)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
+	o.raw("schema", b.Schema)
 	return o.end()
 }
 
@@ -175,10 +186,7 @@ func (b *TurnRequest) AppendJSON(dst []byte) []byte {
 	o.str("renderer", b.Renderer)
 	o.num("messages", int64(b.Messages))
 	o.str("head", b.Head)
-	if len(b.Params) > 0 {
-		o.key("params")
-		o.dst = append(o.dst, b.Params...)
-	}
+	o.raw("params", b.Params)
 	o.str("tail", b.Tail)
 	o.str("digest", b.Digest)
 	o.str("for", b.For)
@@ -197,6 +205,7 @@ func (b *Message) AppendJSON(dst []byte) []byte {
 	o.str("role", string(b.Role))
 	o.str("source", b.Source)
 	o.num("post", b.Post)
+	o.str("why", b.Why)
 	if len(b.Calls) > 0 {
 		o.key("calls")
 		o.dst = append(o.dst, '[')
@@ -252,10 +261,7 @@ func (b *Hooked) AppendJSON(dst []byte) []byte {
 	o.str("reason", b.Reason)
 	o.flag("failed", b.Failed)
 	o.str("call", b.Call)
-	if len(b.Input) > 0 {
-		o.key("input")
-		o.dst = append(o.dst, b.Input...)
-	}
+	o.raw("input", b.Input)
 	o.parts(b.Parts)
 	return o.end()
 }
@@ -312,10 +318,7 @@ func (b *PermissionAsked) AppendJSON(dst []byte) []byte {
 	o.str("ask", b.Ask)
 	o.str("call", b.Call)
 	o.str("tool", b.Tool)
-	if len(b.Input) > 0 {
-		o.key("input")
-		o.dst = append(o.dst, b.Input...)
-	}
+	o.raw("input", b.Input)
 	o.str("digest", b.Digest)
 	o.str("state", b.State)
 	o.value("needs", b.Needs)

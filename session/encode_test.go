@@ -45,14 +45,14 @@ func bodies(t *rapid.T) []Body {
 	n := rapid.IntRange(0, 1e6).Draw(t, "n")
 	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
 	return []Body{
-		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true}, Shared: true, User: texts(t), Headless: true, OnDeny: "stop"},
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Headless: true, OnDeny: "stop"},
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
 		&Set{Keys: map[string]string{"model": texts(t), "temperature": ""}},
 		&Start{Profile: texts(t), Title: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t), Parent: texts(t), Call: texts(t)},
-		&LoopStart{Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
+		&LoopStart{Schema: json.RawMessage(`{"type":"<"}`), Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
 		&PermissionAsked{
 			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
 			Parts: []AskedPart{{Subject{"bash", texts(t), texts(t)}, "ask", rule}}, Rule: rule, Reason: texts(t), Again: texts(t),
@@ -76,6 +76,7 @@ func bodies(t *rapid.T) []Body {
 		&Message{ID: texts(t), Parent: texts(t), Role: message.Assistant, Parts: parts(t), Partial: true, Stop: "stop"},
 		&Message{ID: texts(t), Role: message.Tool, Calls: []string{texts(t), texts(t)}},
 		&Message{ID: texts(t), Role: message.User, Source: "prompt", Post: int64(n)},
+		&Message{ID: texts(t), Role: message.User, Why: WhySchema, Parts: parts(t)},
 		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":1}`), Recovery: "repeat", Effect: "allow", Rule: rule, Reason: texts(t)},
 		&ToolBefore{Call: texts(t), Tool: texts(t), Input: []byte(`{"x":`)},
 		&ToolBefore{Call: texts(t), Tool: "task", Input: []byte(`{}`), Recovery: "resume", Child: texts(t)},

@@ -101,6 +101,7 @@ type Loop struct {
 	Active           time.Duration // time spent working, as far as the log shows
 	Calls            []CallState   // of the last assistant message, until their results are a message
 	Denied           int
+	Refused          int    // how often an answer was asked for again since the user's last message, for it did not fit the schema
 	Same             Same   // how far it goes round in circles
 	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
@@ -436,7 +437,7 @@ func (s *Session) say(b *Message) error {
 	m := &message.Message{ID: b.ID, Parent: b.Parent, Role: b.Role, Parts: parts, Partial: b.Partial}
 	s.Messages = append(s.Messages, m)
 	if l := s.Loop; l != nil && b.Role == message.User {
-		l.Left = nil
+		l.hear(b)
 	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
 		l.Answered, l.Resumed, l.Text = true, 0, m.Text()
@@ -446,6 +447,15 @@ func (s *Session) say(b *Message) error {
 		}
 	}
 	return nil
+}
+
+// hear takes in a message to the model: one of the user, or one for a reason.
+func (l *Loop) hear(b *Message) {
+	if b.Why == WhySchema {
+		l.Refused++
+		return
+	}
+	l.Left, l.Refused = nil, 0
 }
 
 // deliver takes the post with that number out of the inbox.

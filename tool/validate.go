@@ -1,16 +1,10 @@
 package tool
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
+	"github.com/rosterrun/roster/internal/schema"
 	"github.com/rosterrun/roster/model"
 )
 
@@ -18,7 +12,7 @@ import (
 // use.
 type Validator struct {
 	tool   string
-	schema *jsonschema.Schema
+	schema *schema.Schema
 }
 
 // InputError is an input that does not fit the tool's schema. Its text is
@@ -36,56 +30,18 @@ func (e *InputError) Error() string {
 // NewValidator compiles the schema. References out of the schema are errors:
 // nothing is fetched.
 func NewValidator(def *model.ToolDef) (*Validator, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(def.Schema))
+	s, err := schema.Compile(def.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("tool %s: the schema is not JSON: %w", def.Name, err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	const url = "schema:input"
-	if err := c.AddResource(url, doc); err != nil {
 		return nil, fmt.Errorf("tool %s: %w", def.Name, err)
 	}
-	schema, err := c.Compile(url)
-	if err != nil {
-		return nil, fmt.Errorf("tool %s: the schema does not compile: %w", def.Name, err)
-	}
-	return &Validator{def.Name, schema}, nil
+	return &Validator{def.Name, s}, nil
 }
 
 // Validate checks one input. What does not fit is an *InputError that lists
 // every violation.
 func (v *Validator) Validate(input []byte) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(input))
-	if err != nil {
-		return &InputError{v.tool, []string{"the input is not valid JSON: " + err.Error()}}
+	if wrong := v.schema.Violations(input, "input"); len(wrong) > 0 {
+		return &InputError{v.tool, wrong}
 	}
-	err = v.schema.Validate(doc)
-	if err == nil {
-		return nil
-	}
-	var failed *jsonschema.ValidationError
-	if !errors.As(err, &failed) {
-		return &InputError{v.tool, []string{err.Error()}}
-	}
-	e := &InputError{Tool: v.tool}
-	e.collect(failed, message.NewPrinter(language.English))
-	slices.Sort(e.Violations) // the schema's properties come in no order
-	return e
-}
-
-// collect gathers the leaves of the tree of errors: the others only say that
-// something below them is wrong.
-func (e *InputError) collect(err *jsonschema.ValidationError, p *message.Printer) {
-	for _, cause := range err.Causes {
-		e.collect(cause, p)
-	}
-	if len(err.Causes) > 0 {
-		return
-	}
-	where := strings.Join(err.InstanceLocation, ".")
-	if where == "" {
-		where = "input"
-	}
-	e.Violations = append(e.Violations, where+": "+err.ErrorKind.LocalizedString(p))
+	return nil
 }

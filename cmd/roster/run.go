@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,7 @@ type runFlags struct {
 	allowAll       bool
 	onDeny         string
 	approvals      string
+	schema         string
 	record, replay string
 }
 
@@ -49,6 +51,10 @@ A tool call that the rules say to ask about is asked about on the terminal. Wher
 nobody is there it is denied at once, the model is told, and the run goes on;
 with --approvals wait the run stops there, with exit code 3, until roster
 approvals answer has answered it.
+
+With --schema the answer is a JSON value and nothing else. The provider is told
+of the schema, and the answer is checked here: one that does not fit is asked for
+again, twice at most, and then the run fails.
 
 The first interrupt (Ctrl-C) cancels the run and waits for its end; the second
 one ends the program at once.`,
@@ -73,6 +79,7 @@ one ends the program at once.`,
 	fs.BoolVar(&f.allowAll, "dangerously-allow-all", false, "let the permission mode bypass run everything unasked that is not denied")
 	fs.StringVar(&f.onDeny, "on-deny", "", "\"stop\" ends the run at the first denied tool call, with exit code 3")
 	fs.StringVar(&f.approvals, "approvals", "", "what has to be allowed: `wait|deny`; wait leaves the run open, with exit code 3, until it is answered")
+	fs.StringVar(&f.schema, "schema", "", "the answer has to be JSON that fits the JSON Schema in `FILE`")
 	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
 	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
 	return cmd
@@ -84,6 +91,10 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		return err
 	}
 	prompt, err := c.prompt(args[1:])
+	if err != nil {
+		return err
+	}
+	schema, err := c.readSchema(f.schema)
 	if err != nil {
 		return err
 	}
@@ -101,6 +112,7 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		Headless: headless,
 		AllowAll: f.allowAll,
 		OnDeny:   f.onDeny,
+		Schema:   schema,
 	}
 	if err = c.askTrust(ctx, app, ask, !f.nonInteractive && c.canAsk(args[1:])); err == nil {
 		err = c.ask(ctx, app, f, ask, attended)
@@ -148,6 +160,27 @@ func (c *cli) prompt(args []string) (string, error) {
 	}
 	if strings.TrimSpace(text) == "" {
 		return "", usagef("the prompt is empty (%d bytes): say what to do", len(text))
+	}
+	return text, nil
+}
+
+// readSchema reads the schema of the answer; a little more than it may have, so
+// that one that is too long is refused.
+func (c *cli) readSchema(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("--schema: %v", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPrompt))
+	if err == nil && len(text) == 0 {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	if err != nil {
+		return nil, usagef("--schema: %v", err)
 	}
 	return text, nil
 }
