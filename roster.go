@@ -92,6 +92,7 @@ type App struct {
 
 	states states
 	ready  sync.Map // *session.Prompt → ready: what Submit compiled for the run that it begins
+	guards sync.Map // agent_id → *guard: the hooks of agents that have some
 	grants *grants.Store
 	ledger *tool.Ledger
 

@@ -56,6 +56,8 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
 			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.switcher(st.Root.Settings),
 		}
+		guard := a.guardOf(st)
+		guard.over(&d)
 		b, err := a.blueprintFor(ctx, st)
 		if err != nil {
 			var unread *unreadError
@@ -67,7 +69,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 			engine.Refuse(ctx, d, profileOf(st), st, j.Lease, cause)(yield)
 			return
 		}
-		engine.Run(ctx, d, b, st, j.Lease)(yield)
+		engine.Run(ctx, d, guard.of(b), st, j.Lease)(yield)
 	}
 }
 

@@ -70,7 +70,7 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	ask.Parts = a.redactParts(utf8Parts(ask.Parts))
 	prompt := &session.Prompt{
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
-		Shared: ask.Shared, User: ask.User, Headless: ask.Headless, OnDeny: ask.OnDeny,
+		Shared: ask.Shared, User: ask.User, Agent: ask.Agent, Headless: ask.Headless, OnDeny: ask.OnDeny,
 	}
 	a.ready.Store(prompt, ready{b, over.Session})
 	post := session.Post{

@@ -118,6 +118,14 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 	return c, nil
 }
 
+// WithHooks returns the blueprint with more hooks, which are asked after its own.
+func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
+	c := b.clone()
+	c.Prefix, c.prefixJSON, c.prefixDigest = b.Prefix, b.prefixJSON, b.prefixDigest
+	c.Hooks = b.Hooks.With(more)
+	return c
+}
+
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{

@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -221,7 +222,7 @@ func (r *run) begin() (ended bool, err error) {
 	if err := r.storeBlobs(); err != nil {
 		return false, err
 	}
-	r.loop, r.agent, r.chain = r.clock.ID(), clock.AgentID(), post.Chain
+	r.loop, r.agent, r.chain = r.clock.ID(), cmp.Or(NextAgent(root), clock.AgentID()), post.Chain
 	said, err := r.screen(post.Parts, true)
 	if err != nil {
 		return false, err
@@ -261,6 +262,18 @@ func NextPost(s *session.Session) *session.Letter {
 		return &s.Inbox[0]
 	}
 	return nil
+}
+
+// NextAgent is the agent_id of the loop that is open, or else of the next one;
+// "": a new one.
+func NextAgent(s *session.Session) string {
+	if s.Loop != nil {
+		return s.Loop.Agent
+	}
+	if post := NextPost(s); post != nil && post.Prompt != nil {
+		return post.Prompt.Agent
+	}
+	return s.Agent
 }
 
 func (r *run) storeBlobs() error {

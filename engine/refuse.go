@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -33,7 +34,7 @@ func (r *run) refuseAll(profile string, cause *session.Error) error {
 		if post == nil {
 			return ErrIdle
 		}
-		r.loop, r.agent, r.chain = r.clock.ID(), clock.AgentID(), post.Chain
+		r.loop, r.agent, r.chain = r.clock.ID(), cmp.Or(NextAgent(root), clock.AgentID()), post.Chain
 		if !root.Started {
 			r.emit(&session.Start{Profile: profile, Title: session.Title(post.Parts)})
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,18 @@ func NewSet(hooks ...Hook) (*Set, error) {
 		s.by[h.On] = append(s.by[h.On], m)
 	}
 	return s, nil
+}
+
+// With is the hooks of both, those of more asked last.
+func (s *Set) With(more *Set) *Set {
+	if s == nil || more == nil {
+		return cmp.Or(s, more)
+	}
+	all := &Set{by: maps.Clone(s.by)}
+	for on, list := range more.by {
+		all.by[on] = slices.Concat(all.by[on], list)
+	}
+	return all
 }
 
 func (h *Hook) check() error {

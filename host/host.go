@@ -115,6 +115,8 @@ type Ask struct {
 	Shared bool
 	// User is whose prompt it is; empty: the one user of this machine.
 	User string
+	// Agent is the agent_id that the loop's events have; empty: a new one.
+	Agent string
 	// Headless says that nobody can answer a question. Otherwise the run waits
 	// for an answer where it must.
 	Headless bool

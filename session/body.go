@@ -20,6 +20,8 @@ type Prompt struct {
 	Shared bool `json:"shared,omitempty"`
 	// User is whose prompt it is; empty: the one user of this machine.
 	User string `json:"user,omitempty"`
+	// Agent is the agent_id of the instance that is asked; empty: a new one.
+	Agent string `json:"agent,omitempty"`
 	// Headless says that nobody is there to answer questions.
 	Headless bool `json:"headless,omitempty"`
 	// OnDeny is "stop" to end the run at the first denied call.

@@ -148,6 +148,7 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	o.raw("schema", b.Schema)
 	o.flag("shared", b.Shared)
 	o.str("user", b.User)
+	o.str("agent", b.Agent)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
 	return o.end()

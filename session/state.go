@@ -49,6 +49,7 @@ type Session struct {
 	Asked    Overrides // of the last prompt that was delivered
 	Settings Settings  // over the profile, from the next loop on
 	User     string    // of that prompt
+	Agent    string    // the agent_id that it named
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
 	Resting  []Rest    // models that failed, each once
@@ -465,7 +466,7 @@ func (s *Session) deliver(seq int64) ([]message.Part, error) {
 			s.Inbox = slices.Concat(s.Inbox[:i], s.Inbox[i+1:]) // nil when none is left: an idle session is small
 			s.Held = min(s.Held, s.notes())
 			if l.Prompt != nil {
-				s.Asked, s.User, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.Headless
+				s.Asked, s.User, s.Agent, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.Agent, l.Prompt.Headless
 			}
 			return l.Parts, nil
 		}
