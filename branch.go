@@ -13,11 +13,12 @@ import (
 type NoMessageError struct{ Session, Message string }
 
 func (e *NoMessageError) Error() string {
-	return fmt.Sprintf("session %s has no message %s to branch off at: see roster sessions show %s --json", e.Session, e.Message, e.Session)
+	return fmt.Sprintf("session %s has no message %s to branch off at: see roster sessions tree %s", e.Session, e.Message, e.Session)
 }
 
 // Fork begins a session with a copy of what another one, of the stream k, has
-// said: up to and including a message, or with an empty at up to its end. The
+// said: up to and including a message, on whichever of its branches, or with an
+// empty at up to its end. The
 // other one stays as it is. What was refused for its session is refused in the
 // new one too; what was granted is asked again.
 func (a *App) Fork(ctx context.Context, k session.Key, id, at string) (session.Key, error) {
@@ -32,7 +33,9 @@ func (a *App) Fork(ctx context.Context, k session.Key, id, at string) (session.K
 	}
 	c := clock.From(ctx)
 	to := session.Key{Tenant: k.Tenant, Stream: c.ID()}
-	_, err = b.Post(ctx, to, session.Post{Events: []session.Event{a.inbound(c, to, "", from.branch(session.BranchFork, list))}})
+	forked := a.inbound(c, to, "", from.branch(session.BranchFork, list))
+	forked.Refs = from.refs
+	_, err = b.Post(ctx, to, session.Post{Events: []session.Event{forked}})
 	return to, err
 }
 
@@ -45,6 +48,7 @@ type origin struct {
 	title   string
 	denials []session.Grant
 	set     session.Settings
+	refs    []string // the blobs that its events need, but for those of its loops
 }
 
 func (o *origin) branch(why string, list []*message.Message) *session.Branch {
@@ -54,41 +58,26 @@ func (o *origin) branch(why string, list []*message.Message) *session.Branch {
 	}
 }
 
-// said reads what a session of a stream has said, up to a message.
+// said reads what a session of a stream has said, up to a message of any of its
+// branches; with an empty at up to the end of the one that it is on.
 func (a *App) said(ctx context.Context, k session.Key, id, at string) (*origin, []*message.Message, error) {
 	sum, err := a.backend.Summary(ctx, k)
 	if err != nil {
 		return nil, nil, err
 	}
-	st := session.NewState(k)
-	st.KeepChildren = true
-	for e, err := range a.backend.Read(ctx, k, 0) {
-		if err == nil {
-			err = st.Apply(&e)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	t, err := a.tree(ctx, k, id)
+	if err != nil {
+		return nil, nil, err
 	}
-	in := st.Session(id)
-	if in == nil {
-		return nil, nil, fmt.Errorf("session %q: %w", id, session.ErrNoStream)
+	in := t.session
+	o := &origin{id, t.state.Last, sum.Shared, in.Profile, in.Title, t.state.Denials(), sum.Settings, t.refs}
+	if at == "" {
+		return o, in.Messages, nil
 	}
-	list := in.Messages
-	if at != "" {
-		if list = upTo(list, at); list == nil {
-			return nil, nil, &NoMessageError{id, at}
-		}
+	m := t.said[at]
+	if m == nil {
+		return nil, nil, &NoMessageError{id, at}
 	}
-	return &origin{id, st.Last, sum.Shared, in.Profile, in.Title, st.Denials(), sum.Settings}, list, nil
-}
-
-// upTo cuts a conversation after a message; nil: there is no such message.
-func upTo(list []*message.Message, id string) []*message.Message {
-	for i, m := range list {
-		if m.ID == id {
-			return list[:i+1]
-		}
-	}
-	return nil
+	o.profile = m.profile
+	return o, t.path(at), nil
 }

@@ -56,12 +56,13 @@ func TestFork(t *testing.T) {
 	for _, c := range []struct {
 		name, at string
 		want     int
+		profile  string // of then
 	}{
-		{"all", "", len(all)},
-		{"to the end", all[len(all)-1].ID, len(all)},
-		{"after the first results", all[2].ID, 3},
-		{"calls without their results are left out", all[1].ID, 1},
-		{"the first message", all[0].ID, 1},
+		{"all", "", len(all), "expert"},
+		{"to the end", all[len(all)-1].ID, len(all), "expert"},
+		{"after the first results", all[2].ID, 3, "expert"},
+		{"calls without their results are left out", all[1].ID, 1, "desk"},
+		{"the first message", all[0].ID, 1, "desk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := app.Fork(t.Context(), sub.Key, sub.Key.Stream, c.at)
@@ -77,7 +78,7 @@ func TestFork(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum, err := b.Summary(t.Context(), k)
-			if err != nil || sum.Origin != sub.Key.Stream || sum.Why != session.BranchFork || sum.Profile != "expert" || sum.Title != "go" || sum.Status() != session.Idle {
+			if err != nil || sum.Origin != sub.Key.Stream || sum.Why != session.BranchFork || sum.Profile != c.profile || sum.Title != "go" || sum.Status() != session.Idle {
 				t.Errorf("%+v, %v", sum, err)
 			}
 		})

@@ -24,6 +24,8 @@ func Code(err error) string {
 	var grant *grants.NotFoundError
 	var noMessage *NoMessageError
 	var schema *SchemaError
+	var nothing *NothingSaidError
+	var noPrompt *NotPromptError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -41,7 +43,7 @@ func Code(err error) string {
 		return "AlreadyAnswered"
 	case errors.As(err, &answer):
 		return "InvalidAnswer"
-	case errors.As(err, &noMessage):
+	case errors.As(err, &noMessage), errors.As(err, &nothing), errors.As(err, &noPrompt):
 		return "MessageNotFound"
 	case errors.As(err, &schema):
 		return "InvalidSchema"

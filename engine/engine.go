@@ -237,6 +237,9 @@ func (r *run) begin() (ended bool, err error) {
 	} else {
 		start.Why, start.Headless, start.Schema = "followup", root.Headless, root.Asked.Schema
 	}
+	if root.Took != "" {
+		start.Why = root.Took
+	}
 	if !root.Started {
 		r.emit(&session.Start{Profile: r.Spec.Name, Title: session.Title(post.Parts)})
 	}

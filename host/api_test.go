@@ -359,6 +359,51 @@ func TestFork(t *testing.T) {
 	s.post("/sessions/0197a1f4-0000-7000-8000-000000000000/fork", "").wantError(t, 404, "SessionNotFound")
 }
 
+func TestGoingBack(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: "two"})
+	var first struct{ SessionID string }
+	s.post("/chat", `{"message":"hi","agentId":"echo"}`).into(t, &first)
+	path := "/sessions/" + first.SessionID
+	s.post("/chat", `{"message":"more","sessionId":"`+first.SessionID+`"}`)
+	type msg struct {
+		ID   string
+		Sent bool
+	}
+	var before []msg
+	s.get(path+"/tree").into(t, &before)
+	if len(before) != 4 || !before[3].Sent {
+		t.Fatalf("the tree is %+v", before)
+	}
+	var back struct{ SessionID, Message string }
+	s.post(path+"/revert", "").into(t, &back)
+	if back.SessionID != first.SessionID || back.Message != before[1].ID {
+		t.Errorf("taken back to %+v", back)
+	}
+	s.post(path+"/revert", `{"message":"`+before[3].ID+`"}`).into(t, &back)
+	if back.Message != before[3].ID {
+		t.Errorf("gone back to %+v", back)
+	}
+	a := s.post(path+"/rerun", `{"message":"`+before[0].ID+`"}`)
+	var accepted struct {
+		SessionID string
+		Seq       int64
+	}
+	if a.into(t, &accepted); a.status != 202 || accepted.SessionID != first.SessionID || accepted.Seq == 0 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	s.get(path + "/events?until=idle")
+	var after []msg
+	s.get(path+"/tree").into(t, &after)
+	if len(after) != 6 || after[3].Sent || !after[5].Sent {
+		t.Errorf("the tree is %+v", after)
+	}
+	s.post(path+"/revert", `{"message":"nothing"}`).wantError(t, 404, "MessageNotFound")
+	s.post(path+"/rerun", `{"message":"`+after[1].ID+`"}`).wantError(t, 404, "MessageNotFound")
+	s.post(path+"/rerun", `{"onBusy":"queue"}`).wantError(t, 400, "InvalidField")
+	s.post(path+"/revert", `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
+	s.post(path+"/rerun", `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
+}
+
 func TestRequestOfATurn(t *testing.T) {
 	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: "two"})
 	var first struct{ SessionID string }

@@ -56,6 +56,18 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 		}
 		body.SessionID = session
 	}
+	ask, err := h.ask(w, r, &body)
+	if err != nil {
+		return Ask{}, err
+	}
+	if ask.Parts, err = body.parts(); err != nil {
+		return Ask{}, err
+	}
+	return ask, nil
+}
+
+// ask is what a body and its request ask for, without the message.
+func (h *Host) ask(w *response, r *http.Request, body *askBody) (Ask, error) {
 	ask, err := body.ask()
 	if err != nil {
 		return Ask{}, err
@@ -98,9 +110,6 @@ func (b *askBody) ask() (Ask, error) {
 		return Ask{}, err
 	}
 	if err := oneOf("approvals", b.Approvals, "deny", "wait"); err != nil {
-		return Ask{}, err
-	}
-	if ask.Parts, err = b.parts(); err != nil {
 		return Ask{}, err
 	}
 	if b.Schema.Kind() != jsontext.KindNull { // as when it is missing

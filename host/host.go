@@ -61,7 +61,14 @@ type Deps struct {
 	Approvals func(context.Context, session.Key) ([]view.Approval, error)
 	// Fork begins a session with a copy of what another one has said, up to a
 	// message or, without one, to its end.
-	Fork   func(ctx context.Context, k session.Key, id, at string) (session.Key, error)
+	Fork func(ctx context.Context, k session.Key, id, at string) (session.Key, error)
+	// Rerun has a prompt of a session answered anew, the last one where at is
+	// empty. Revert has it go on from a message, or from before its last prompt;
+	// it returns the message that is the last one now. Tree lists the messages of
+	// all branches.
+	Rerun  func(ctx context.Context, k session.Key, at string, ask Ask) (Submitted, error)
+	Revert func(ctx context.Context, k session.Key, to string) (string, error)
+	Tree   func(ctx context.Context, k session.Key, id string) ([]view.TreeMessage, error)
 	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
 	// Request rebuilds what a model was sent for a turn of a session.
 	Request func(ctx context.Context, k session.Key, id string, turn int) (*view.Request, error)
@@ -232,6 +239,9 @@ func (h *Host) routes() {
 	m.Post("/sessions/{id}/followup", h.handle(h.followup))
 	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
 	m.Post("/sessions/{id}/fork", h.handle(h.fork))
+	m.Post("/sessions/{id}/revert", h.handle(h.revert))
+	m.Post("/sessions/{id}/rerun", h.handle(h.rerun))
+	read("/sessions/{id}/tree", h.handle(h.tree))
 	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
 	m.Post("/sessions/{id}/answers", h.handle(h.answerQuestion))
 

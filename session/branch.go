@@ -18,6 +18,11 @@ type Branch struct {
 	Shared  bool   `json:"shared,omitempty"` // as in Prompt; of a new session
 	// Messages keep their ids. No call in them is without its result.
 	Messages []BranchMessage `json:"messages,omitempty"`
+	// Cut has the conversation of the session go on from the message At, or with
+	// an empty At from its beginning: what comes after it stays in the log, and
+	// is sent no more. Where At is not on the branch any more, nothing happens.
+	Cut bool   `json:"cut,omitempty"`
+	At  string `json:"at,omitempty"`
 	// Settings are those of the session there.
 	Settings Settings `json:"settings,omitzero"`
 	// Denials are what was refused there for the session.
@@ -33,6 +38,8 @@ const (
 	BranchCompare = "compare" // it answers the same prompt as others
 	BranchJudge   = "judge"   // it picks one of them
 	BranchPicked  = "picked"  // it was the one of them that the session goes on with
+	BranchBack    = "branch"  // the session itself goes on from an earlier message, or from one of another branch
+	BranchRerun   = "rerun"   // so that a prompt is answered anew
 )
 
 // BranchMessage is a message that was taken over.
@@ -69,9 +76,31 @@ func (s *Session) branch(b *Branch) {
 	if s.Title == "" {
 		s.Title = b.Title
 	}
+	if b.Cut {
+		if !s.cut(b.At) {
+			return
+		}
+		s.Took = b.Why
+	}
 	for _, m := range b.Messages {
 		s.Messages = append(s.Messages, &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial})
 	}
+}
+
+// cut leaves out what comes after a message; empty: everything. False: the
+// message is not there.
+func (s *Session) cut(at string) bool {
+	n := 0
+	if at != "" {
+		if n = 1 + slices.IndexFunc(s.Messages, func(m *message.Message) bool { return m.ID == at }); n == 0 {
+			return false
+		}
+	}
+	s.Messages = slices.Clip(s.Messages[:n]) // what was sent before keeps its own
+	if n < s.Signed.Messages {
+		s.Signed = Signed{}
+	}
+	return true
 }
 
 // keep adds a grant. The list is sorted.

@@ -61,7 +61,7 @@ func bodies(t *rapid.T) []Body {
 		},
 		&PermissionResolved{Ask: texts(t), Answer: AnswerNo, ForSession: true, Message: texts(t), By: texts(t)},
 		&Branch{
-			From: texts(t), Seq: int64(n), Why: BranchFork, Profile: texts(t), Title: texts(t), Shared: true, Pick: texts(t), Among: []string{texts(t)}, Settings: Settings{Model: texts(t)},
+			From: texts(t), Seq: int64(n), Why: BranchFork, Profile: texts(t), Title: texts(t), Shared: true, Pick: texts(t), Among: []string{texts(t)}, Cut: true, At: texts(t), Settings: Settings{Model: texts(t)},
 			Messages: []BranchMessage{{ID: texts(t), Role: message.Assistant, Parts: parts(t)}},
 			Denials:  []Grant{{Profile: texts(t), Subject: Subject{Tool: texts(t), Subject: texts(t)}, Effect: "deny"}},
 		},

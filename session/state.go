@@ -52,6 +52,7 @@ type Session struct {
 	Agent    string    // the agent_id that it named
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
+	Took     string    // why (Branch.Why) the next loop does not go on from the last one's end
 	Resting  []Rest    // models that failed, each once
 	Named    int       // how many children its calls have named
 
@@ -243,7 +244,7 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *Start:
 		s.Started, s.Profile, s.Title = true, b.Profile, b.Title
 	case *LoopStart:
-		s.Loops, s.LastLoop = b.Number, e.Loop
+		s.Loops, s.LastLoop, s.Took = b.Number, e.Loop, ""
 		s.Profile = b.Profile
 		s.Loop = &Loop{ID: e.Loop, Agent: e.Agent, Chain: e.Chain, Start: b, Model: b.Model, clock: e.Time}
 	case *Message:

@@ -70,19 +70,30 @@ one ends the program at once.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.session, "session", "", "go on with the session `ID`")
 	fs.BoolVar(&f.continues, "continue", false, "go on with the newest session of this profile")
+	loopFlags(cmd, &f)
+	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
+	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
+	return cmd
+}
+
+// loopFlags are the flags of a loop, whatever it answers.
+func loopFlags(cmd *cobra.Command, f *runFlags) {
+	fs := cmd.Flags()
 	fs.StringVar(&f.model, "model", "", "use this `MODEL`: provider/model-id, an alias, or script:FILE")
 	fs.StringArrayVar(&f.set, "set", nil, "override a profile key: `KEY=VALUE`; may be repeated")
 	fs.IntVar(&f.maxTurns, "max-turns", 0, "end the run after `N` model calls")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "end the run when it has cost `USD`")
 	fs.BoolVar(&f.nonInteractive, "non-interactive", false, "nobody answers questions: what would be asked is denied")
-	modeFlag(cmd, &f)
+	modeFlag(cmd, f)
 	fs.BoolVar(&f.allowAll, "dangerously-allow-all", false, "let the permission mode bypass run everything unasked that is not denied")
 	fs.StringVar(&f.onDeny, "on-deny", "", "\"stop\" ends the run at the first denied tool call, with exit code 3")
 	fs.StringVar(&f.approvals, "approvals", "", "what has to be allowed: `wait|deny`; wait leaves the run open, with exit code 3, until it is answered")
 	fs.StringVar(&f.schema, "schema", "", "the answer has to be JSON that fits the JSON Schema in `FILE`")
-	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
-	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
-	return cmd
+}
+
+// headless says whether nobody answers what has to be asked.
+func (f *runFlags) headless(attended bool) bool {
+	return f.approvals == "deny" || f.approvals != "wait" && !attended
 }
 
 func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
@@ -103,13 +114,12 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		return err
 	}
 	attended := !f.nonInteractive && c.attended()
-	headless := f.approvals == "deny" || f.approvals != "wait" && !attended
 	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
 		Profile:  args[0],
 		Parts:    []message.Part{message.Text{Text: prompt}},
 		Flags:    set,
-		Headless: headless,
+		Headless: f.headless(attended),
 		AllowAll: f.allowAll,
 		OnDeny:   f.onDeny,
 		Schema:   schema,

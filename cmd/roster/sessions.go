@@ -27,6 +27,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	cmd.AddCommand(
 		c.sessionsListCommand(), c.sessionsEventsCommand(),
 		c.sessionsShowCommand(), c.sessionsForkCommand(), c.sessionsRequestCommand(),
+		c.sessionsTreeCommand(), c.sessionsRevertCommand(), c.sessionsUndoCommand(), c.sessionsRerunCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),
 		c.sessionCommand("cancel ID", "Cancel the run of a session", "What was said so far is kept.", c.cancelSession),
@@ -291,7 +292,8 @@ func (c *cli) sessionsForkCommand() *cobra.Command {
 		Use:   "fork ID",
 		Short: "Begin a session with a copy of another one",
 		Long: `Begins a session with a copy of what another one has said, and writes its ID. The
-other one stays as it is. A child session (ID_1) can be forked too.`,
+other one stays as it is. A child session (ID_1) can be forked too. With --at the
+copy ends at any message that roster sessions tree lists.`,
 		Example: "  roster run reviewer --session $(roster sessions fork 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11) \"And now in Go\"",
 		Args:    exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -70,6 +70,18 @@ type Message struct {
 	Partial bool          `json:"partial,omitempty"`
 }
 
+// NewMessage shows a message.
+func NewMessage(m *message.Message) Message {
+	return Message{m.ID, m.Parent, m.Role, m.Parts, m.Partial}
+}
+
+// TreeMessage is a message of a session, on whichever of its branches.
+type TreeMessage struct {
+	Message
+	Profile string `json:"profile"` // that the session had then
+	Sent    bool   `json:"sent"`    // the next request sends it
+}
+
 // NewSession describes a session for a list.
 func NewSession(s *session.Summary) Session {
 	return Session{
@@ -123,7 +135,7 @@ func ReadConversation(ctx context.Context, store session.Store, k session.Key, i
 	}
 	c.Messages = make([]Message, len(st.Session(id).Messages))
 	for i, m := range st.Session(id).Messages {
-		c.Messages[i] = Message{m.ID, m.Parent, m.Role, m.Parts, m.Partial}
+		c.Messages[i] = NewMessage(m)
 	}
 	return c, nil
 }
