@@ -56,42 +56,44 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 		}
 		body.SessionID = session
 	}
-	ask, err := h.ask(w, r, &body)
-	if err != nil {
-		return Ask{}, err
-	}
-	if ask.Parts, err = body.parts(); err != nil {
-		return Ask{}, err
-	}
-	return ask, nil
-}
-
-// ask is what a body and its request ask for, without the message.
-func (h *Host) ask(w *response, r *http.Request, body *askBody) (Ask, error) {
 	ask, err := body.ask()
 	if err != nil {
 		return Ask{}, err
 	}
+	return ask, h.complete(w, r, &body, &ask)
+}
+
+// complete takes into a prompt what its request says besides the body.
+func (h *Host) complete(w *response, r *http.Request, body *askBody, ask *Ask) error {
 	if len(body.Overrides) > 0 {
 		object, err := json.Marshal(body.Overrides)
 		if err == nil {
 			err = h.mayExecute(r, object, false)
 		}
 		if err != nil {
-			return Ask{}, err
+			return err
 		}
 	}
 	ask.Chain = w.chain
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
 		if !printable(key) || len(key) > maxIdem {
-			return Ask{}, invalid("Idempotency-Key", "must be printable ASCII of at most 255 characters")
+			return invalid("Idempotency-Key", "must be printable ASCII of at most 255 characters")
 		}
 		ask.Idem = route(r) + " " + key
 	}
-	return ask, nil
+	return nil
 }
 
 func (b *askBody) ask() (Ask, error) {
+	ask, err := b.frame()
+	if err == nil {
+		ask.Parts, err = b.parts()
+	}
+	return ask, err
+}
+
+// frame is the prompt without its message.
+func (b *askBody) frame() (Ask, error) {
 	key, err := b.key()
 	if err != nil {
 		return Ask{}, err

@@ -66,7 +66,10 @@ func (h *Host) rerun(w *response, r *http.Request) error {
 		return invalid("onBusy", "cannot be given: a session that runs is not answered anew")
 	}
 	body.SessionID = id
-	ask, err := h.ask(w, r, &body)
+	ask, err := body.frame()
+	if err == nil {
+		err = h.complete(w, r, &body, &ask)
+	}
 	if err != nil {
 		return err
 	}
