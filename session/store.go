@@ -92,7 +92,9 @@ type Query struct {
 // backend. The clock is the store's.
 type Claims interface {
 	// Beat says that the worker lives, and registers it the first time. There
-	// is one row for a process, not for a session.
+	// is one row for a process, not for a session. The last beat of another
+	// worker that is in the future, as the clock was put back, counts as made
+	// now: else the streams of one that died would stay with it until then.
 	Beat(ctx context.Context, worker string) error
 	// Claim takes a runnable stream that nobody owns, or whose owner is dead
 	// or has not beaten for LeaseTime, the one that has waited longest first,

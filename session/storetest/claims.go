@@ -111,6 +111,33 @@ var claimTests = []test{
 		f.equal("lease", session.Lease{Worker: "w2", Epoch: old.Epoch + 1, Takeover: session.TakeoverExpired}, l)
 		f.fenced("the late worker", k, old)
 	}},
+	{"takes from a worker that died before the clock was put back", func(f *fixture) {
+		k := key("a")
+		f.beat("w1")
+		old := f.start(k, "w1")
+		f.clock.Pass(-24 * time.Hour)
+		f.beat("w2")
+		f.noWork("w2", nil)
+		f.clock.Pass(session.LeaseTime - time.Microsecond)
+		f.noWork("w2", nil)
+		f.clock.Pass(time.Microsecond)
+		_, l := f.claim("w2", nil)
+		f.equal("lease", session.Lease{Worker: "w2", Epoch: old.Epoch + 1, Takeover: session.TakeoverExpired}, l)
+		f.fenced("the dead worker", k, old)
+	}},
+	{"does not take from a worker that lives when the clock is put back", func(f *fixture) {
+		k := key("a")
+		f.beat("w1")
+		l := f.start(k, "w1")
+		f.clock.Pass(-24 * time.Hour)
+		f.append(k, l, 1, f.work(1)...)
+		for range 3 {
+			f.beat("w2")
+			f.beat("w1")
+			f.clock.Pass(session.LeaseTime / 2)
+			f.noWork("w2", nil)
+		}
+	}},
 	{"leaves a lease good until it is taken", func(f *fixture) {
 		k := key("a")
 		l := f.start(k, "w1")

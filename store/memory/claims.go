@@ -230,8 +230,14 @@ func (s *Store) Beat(ctx context.Context, id string) error {
 	}
 	s.claims.mu.Lock()
 	defer s.claims.mu.Unlock()
-	w := s.claims.register(id, s.now())
-	w.beat, w.dead = s.now(), false
+	now := s.now()
+	for _, w := range s.claims.workers {
+		if w.beat.After(now) {
+			w.beat = now
+		}
+	}
+	w := s.claims.register(id, now)
+	w.beat, w.dead = now, false
 	return nil
 }
 

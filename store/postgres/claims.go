@@ -165,6 +165,9 @@ func (s *Store) Beat(ctx context.Context, worker string) error {
 		if err != nil {
 			return err
 		}
+		if err := t.exec(`UPDATE workers SET beat = $1 WHERE beat > $1`, now); err != nil {
+			return err
+		}
 		return t.exec(`INSERT INTO workers (id, beat, dead) VALUES ($1,$2,false)
 			ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, dead = false`, worker, now)
 	})

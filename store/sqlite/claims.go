@@ -128,8 +128,12 @@ func (s *Store) Release(ctx context.Context, k session.Key, l session.Lease) err
 // Beat implements session.Claims.
 func (s *Store) Beat(ctx context.Context, worker string) error {
 	return s.do(ctx, func(w *writer) error {
+		now := w.now().UnixMicro()
 		recent.Add(w.known.workers, worker, struct{}{}, maxWorkers)
-		return w.exec(`INSERT OR REPLACE INTO workers (id, beat, dead) VALUES (?,?,0)`, worker, w.now().UnixMicro())
+		if err := w.exec(`UPDATE workers SET beat = ?1 WHERE beat > ?1`, now); err != nil {
+			return err
+		}
+		return w.exec(`INSERT OR REPLACE INTO workers (id, beat, dead) VALUES (?,?,0)`, worker, now)
 	})
 }
 
