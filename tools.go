@@ -3,6 +3,7 @@ package roster
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/spec"
@@ -15,6 +16,9 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	env := a.env(s)
 	env.Exec, env.Hold = a.helper()
 	list, err := tool.Builtins(env)
+	if slices.Contains(s.Tools, tool.Revert) { // it is told of in every request, and serves long tasks
+		list = append(list, tool.NewRevert())
+	}
 	return append(list, a.delegating(s), a.switching(s)), err
 }
 

@@ -60,6 +60,8 @@ func (a *App) tree(ctx context.Context, k session.Key, id string) (*tree, error)
 		}
 		if in := t.state.Session(id); in != nil && (e.Type == "message" && e.Session == id || e.Type == "branch") {
 			t.take(in)
+		} else if in != nil && e.Type == "revert" && e.Session == id {
+			t.move(in)
 		}
 	}
 	slices.Sort(t.refs)
@@ -80,6 +82,13 @@ func (t *tree) take(in *session.Session) {
 		s := &saying{m, in.Profile}
 		t.said[m.ID] = s
 		t.order = append(t.order, s)
+	}
+}
+
+// move notes that the message at the end of the branch follows another one now.
+func (t *tree) move(in *session.Session) {
+	if n := len(in.Messages); n > 0 && t.said[in.Messages[n-1].ID] != nil {
+		t.said[in.Messages[n-1].ID].Message = in.Messages[n-1]
 	}
 }
 

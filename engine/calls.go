@@ -159,6 +159,9 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	if _, ok := t.Tool.(tool.Switching); ok {
 		tc.Switch = r.switches(c)
 	}
+	if _, ok := t.Tool.(tool.Reverting); ok {
+		tc.Revert = r.reverts()
+	}
 	plan, err := r.bind(t, tc)
 	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {
 		d := permission.Decision{Step: permission.StepState, Reason: permission.ReasonState}

@@ -125,6 +125,7 @@ func (r *run) results(l *session.Loop, ids []string) error {
 		}
 		break
 	}
+	r.revert(l)
 	r.emit(&session.Message{ID: r.clock.ID(), Parent: r.head(), Role: message.Tool, Calls: ids})
 	return nil
 }

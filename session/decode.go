@@ -60,6 +60,8 @@ func newBody(typ string) Body {
 		return new(TurnRequest)
 	case "message":
 		return new(Message)
+	case "revert":
+		return new(Reverted)
 	case "input.asked":
 		return new(InputAsked)
 	case "permission.asked":

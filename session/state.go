@@ -107,6 +107,7 @@ type Loop struct {
 	Same             Same   // how far it goes round in circles
 	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
+	Reverted         string // the call that has given up answers, of late
 	Left             []Left // the profiles that it was switched from since the user's last message
 
 	clock time.Time
@@ -255,6 +256,8 @@ func (s *Session) apply(e *Event, body Body) error {
 		}
 	case *Switched:
 		s.Profile = b.To
+	case *Reverted:
+		s.revert(b)
 	case *Fallback:
 		s.rest(b)
 	case *Usage:

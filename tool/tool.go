@@ -54,6 +54,9 @@ type Call struct {
 	// when the batch has ended; nil if it cannot, or the tool is not a Switching
 	// one.
 	Switch func(profile string) error
+	// Revert tests, in Prepare, whether the conversation can go back so far when
+	// the batch has ended; nil if it cannot, or the tool is not a Reverting one.
+	Revert func(Back) error
 	// Reply is what a person has said to what an Asking tool asks; nil: nobody is
 	// there to say it.
 	Reply *session.InputAnswered
