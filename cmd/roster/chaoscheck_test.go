@@ -55,7 +55,7 @@ func (c *chaos) check() {
 			c.t.Errorf("%s: %v", r.name, err)
 			continue
 		}
-		v := &verdict{chaos: c, run: r, lines: c.lines(r.name), sessions: map[string]*conversation{}}
+		v := &verdict{chaos: c, run: r, lines: lines(c.workspace, r.name), sessions: map[string]*conversation{}}
 		for _, e := range c.fold(store, sum) {
 			v.see(&e)
 		}
@@ -73,10 +73,10 @@ func (c *chaos) check() {
 }
 
 // lines counts what a run has written.
-func (c *chaos) lines(run string) map[string]int {
-	data, err := os.ReadFile(filepath.Join(c.dir, run+".lines"))
+func lines(w *workspace, run string) map[string]int {
+	data, err := os.ReadFile(filepath.Join(w.dir, run+".lines"))
 	if err != nil && !os.IsNotExist(err) {
-		c.t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	count := map[string]int{}
 	for _, line := range strings.Fields(string(data)) {
@@ -108,7 +108,8 @@ type conversation struct {
 	answers []string // the marks of the calls of each answer
 	calls   map[string]*seenCall
 	order   []string
-	resumed int // without progress since
+	resumed int  // how often in a row without progress
+	moved   bool // there was progress since
 	ends    int
 }
 
@@ -149,6 +150,9 @@ func (v *verdict) see(e *session.Event) {
 		}
 		s.loop = e.Loop
 	case *session.LoopResumed:
+		if s.moved {
+			s.resumed, s.moved = 0, false
+		}
 		s.resumed++
 	case *session.Message:
 		v.said(e, s, b)
@@ -157,9 +161,7 @@ func (v *verdict) see(e *session.Event) {
 	case *session.ToolAfter:
 		c := v.call(s, b.Call)
 		c.ended, c.outcome, c.text = c.ended+1, b.Outcome, message.PartsText(b.Parts)
-		if b.Outcome != session.Skipped || s.resumed < maxResumes { // it is not ended because of that
-			v.progress(s)
-		}
+		v.progress(s)
 	case *session.LoopEnd:
 		v.ended(e, s, b)
 	}
@@ -167,10 +169,7 @@ func (v *verdict) see(e *session.Event) {
 
 // progress notes that a session gets on, and with it the one that it works for.
 func (v *verdict) progress(s *conversation) {
-	s.resumed = 0
-	if root := v.sessions[v.run.id]; root != nil {
-		root.resumed = 0
-	}
+	s.moved, v.sessions[v.run.id].moved = true, true
 }
 
 func (v *verdict) said(e *session.Event, s *conversation, b *session.Message) {
@@ -225,7 +224,7 @@ func (v *verdict) ended(e *session.Event, s *conversation, b *session.LoopEnd) {
 	case b.Reason != session.ReasonDone:
 		v.fail("event %d: %s ended: %s, %+v", e.Seq, e.Session, b.Reason, b.Error)
 	}
-	s.loop, s.resumed = "", 0
+	s.loop, s.resumed, s.moved = "", 0, false
 	s.ends++
 	for id, c := range s.calls {
 		if c.begun != 1 || c.ended != 1 || c.results != 1 && b.Reason == session.ReasonDone {
@@ -277,7 +276,7 @@ func (v *verdict) end() {
 // effect holds what a call has done against what the log says of it.
 func (v *verdict) effect(c *seenCall) {
 	v.outcomes[c.outcome]++
-	if c.outcome == session.NotKnown && (c.tool != "bash" || !strings.Contains(c.text, "not known")) {
+	if c.outcome == session.NotKnown && (c.tool != "bash" && !v.poisoned || !strings.Contains(c.text, "not known")) {
 		v.fail("of %s %s the model was told %q", c.tool, c.mark, c.text)
 	}
 	if c.tool != "bash" {
