@@ -31,12 +31,12 @@ type Agent struct {
 	id   string
 	opts AgentOptions
 
-	mu      sync.Mutex
-	key     session.Key
-	known   bool              // the session is in the store
-	own     string            // the profile that it was made of; empty: the session's
-	named   bool              // a prompt of the session has named it
-	set     map[string]string // never changed in place
+	mu    sync.Mutex
+	key   session.Key
+	known bool              // the session is in the store
+	own   string            // the profile that it was made of; empty: the session's
+	named bool              // a prompt of the session has named it
+	set   map[string]string // never changed in place
 
 	viewing sync.Mutex
 	view    *session.State // the fold that State goes on from

@@ -78,6 +78,8 @@ func defaults(k *profile.Profile) (out []Setting) {
 	add("top-p", k.TopP.Set, k.TopP.V, k.TopP.At)
 	add("max-tokens", k.MaxTokens.Set, k.MaxTokens.V, k.MaxTokens.At)
 	add("cache", k.Cache.Set, k.Cache.V, k.Cache.At)
+	add("steering", k.Steering.Set, k.Steering.V, k.Steering.At)
+	add("follow-up", k.FollowUp.Set, k.FollowUp.V, k.FollowUp.At)
 	add("default-permission", k.DefaultPermission.Set, k.DefaultPermission.V, k.DefaultPermission.At)
 	add("limits.turns", k.Limits.Turns.Set, k.Limits.Turns.V, k.Limits.Turns.At)
 	add("limits.tokens", k.Limits.Tokens.Set, k.Limits.Tokens.V, k.Limits.Tokens.At)

@@ -18,6 +18,7 @@ import (
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
 )
 
@@ -547,6 +548,7 @@ func TestHooksOfMessagesOnTheWay(t *testing.T) {
 		return allowing(hook.Allow), nil
 	}}}
 	picture := append(text("picture"), message.Image{MediaType: "image/png", Data: []byte("x")})
+	b.spec.Steering = spec.QueueAll
 	b.post(&session.Prompt{Parts: text("go")}, &session.Steer{Parts: text("secret")}, &session.Steer{Parts: picture})
 	if e := end(t, b.run(engine.Deps{})); e.Reason != session.ReasonDone {
 		t.Fatalf("%+v", e)

@@ -16,6 +16,7 @@ import (
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/store/memory"
 	"github.com/rosterrun/roster/tool"
 )
@@ -79,6 +80,8 @@ func newWorld(t *testing.T, rt *rapid.T) *world {
 	w.names = []string{"effect", "safe", "unheard-of", "risky", "inquire"}
 	w.spec.Limits.Turns = rapid.IntRange(1, 6).Draw(rt, "turns")
 	w.spec.ToolExecution.Strategy = "sequential"
+	w.spec.Steering = rapid.SampledFrom([]string{spec.OneAtATime, spec.QueueAll}).Draw(rt, "steering")
+	w.spec.FollowUp = rapid.SampledFrom([]string{spec.OneAtATime, spec.QueueAll}).Draw(rt, "follow-up")
 	w.spec.Retry.Base, w.spec.Retry.Cap = time.Microsecond, time.Microsecond
 	w.lease.Worker = "w0"
 	return w

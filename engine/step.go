@@ -87,7 +87,7 @@ func (r *run) step() (ended bool, err error) {
 		if limit := r.limit(l); limit != nil {
 			return r.endLimit(limit)
 		}
-		if _, err := r.deliverAll(root, "steer"); err != nil {
+		if err := r.takeRest(l); err != nil {
 			return false, err
 		}
 		if ended, err := r.beforeTurn(l); ended || err != nil {
@@ -108,15 +108,17 @@ func answered(s *session.Session) bool {
 func (r *run) afterAnswer(root *session.Session) (ended bool, err error) {
 	full := r.limit(root.Loop) != nil
 	if !full {
-		if found, err := r.deliverAll(root, "steer"); found || err != nil {
+		if found, err := r.take("steer"); found || err != nil {
 			return false, err
 		}
 	}
 	if fits, ended, err := r.fits(root.Loop); !fits {
 		return ended, err
 	}
-	if list := root.Letters("followup"); !full && len(list) > 0 {
-		return false, r.deliver(&list[0])
+	if !full {
+		if found, err := r.take("followup"); found || err != nil {
+			return false, err
+		}
 	}
 	return r.endIf(&session.LoopEnd{Reason: session.ReasonDone}, func() bool {
 		return !root.Cancel && (full || len(root.Letters("steer"))+len(root.Letters("followup")) == 0)
@@ -138,16 +140,6 @@ func (r *run) delivered(post *session.Letter, said screened) {
 	r.emit(&session.Message{
 		ID: r.clock.ID(), Parent: r.head(), Role: message.User, Source: post.Type, Post: post.Seq, Parts: said.parts,
 	})
-}
-
-func (r *run) deliverAll(root *session.Session, typ string) (found bool, err error) {
-	list := root.Letters(typ)
-	for i := range list {
-		if err := r.deliver(&list[i]); err != nil {
-			return false, err
-		}
-	}
-	return len(list) > 0, nil
 }
 
 // head is the id of the last message of the branch.

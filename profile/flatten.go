@@ -94,6 +94,8 @@ func (p *Profile) takeRunning(s *Profile) {
 	over(&p.Retry.Cap, s.Retry.Cap)
 	over(&p.ToolExecution, s.ToolExecution)
 	over(&p.Cache, s.Cache)
+	over(&p.Steering, s.Steering)
+	over(&p.FollowUp, s.FollowUp)
 	over(&p.Workspace, s.Workspace)
 }
 

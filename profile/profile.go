@@ -60,6 +60,8 @@ type Profile struct {
 	Retry             Retry
 	ToolExecution     Value[ToolExecution]
 	Cache             Value[string]
+	Steering          Value[string]
+	FollowUp          Value[string]
 	Workspace         Value[string]
 	SubagentTools     Value[[]string]
 	SubagentToolsAdd  bool // `+tools`: added to what the parents list

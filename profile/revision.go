@@ -184,6 +184,8 @@ func (p *Profile) writeLimits(c *canonical) {
 	integer(c, "retry.cap", p.Retry.Cap)
 	c.optional("cache", p.Cache)
 	c.optional("workspace", p.Workspace)
+	c.optional("steering", p.Steering)
+	c.optional("follow-up", p.FollowUp)
 }
 
 func btoi(b bool) uint64 {

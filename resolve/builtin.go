@@ -6,6 +6,7 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/spec"
 )
 
 // The built-in defaults of limits and retries.
@@ -41,6 +42,8 @@ func builtIn() *profile.Profile {
 		},
 		ToolExecution: given(profile.ToolExecution{Strategy: "parallel"}),
 		Cache:         given("auto"),
+		Steering:      given(spec.OneAtATime),
+		FollowUp:      given(spec.OneAtATime),
 		Workspace:     given("."),
 
 		SubagentMaxDepth: given(DefaultDepth),

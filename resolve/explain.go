@@ -103,6 +103,8 @@ func values() []value {
 		{"subagents.inherit-denies", func(s *spec.Spec) any { return s.Subagents.InheritDenies }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
+		{"steering", func(s *spec.Spec) any { return s.Steering }},
+		{"follow-up", func(s *spec.Spec) any { return s.FollowUp }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
 	}
 }

@@ -182,6 +182,8 @@ func TestBuiltinDefaults(t *testing.T) {
 		Retry:         spec.Retry{Max: 3, Base: time.Second, Factor: 2, Cap: 30 * time.Second},
 		ToolExecution: spec.ToolExecution{Strategy: "parallel"},
 		Cache:         "auto",
+		Steering:      spec.OneAtATime,
+		FollowUp:      spec.OneAtATime,
 		Subagents:     spec.Subagents{MaxDepth: 3},
 		Trusted:       true, Workspace: w.dir,
 		Origins: s.Origins,

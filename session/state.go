@@ -108,6 +108,8 @@ type Loop struct {
 	Waiting          bool   // nobody works on it until a person has answered
 	Text             string // of the last assistant message
 	Reverted         string // the call that has given up answers, of late
+	Steered          int    // steering messages delivered for the turn to come
+	Followed         int    // and follow-ups
 	Left             []Left // the profiles that it was switched from since the user's last message
 
 	clock time.Time
@@ -309,6 +311,7 @@ func (l *Loop) apply(e *Event, body Body) {
 		}
 	case *TurnStart:
 		l.Turn, l.Attempt, l.Answered = e.Turn, 0, false
+		l.Steered, l.Followed = 0, 0
 	case *Switched:
 		start := *l.Start
 		start.Profile, start.Revision, start.Model, start.Spec, start.Prefix = b.To, b.Revision, b.Model, b.Spec, b.Prefix
@@ -461,6 +464,12 @@ func (l *Loop) hear(b *Message) {
 		return
 	}
 	l.Left, l.Refused = nil, 0
+	switch b.Source {
+	case "steer":
+		l.Steered++
+	case "followup":
+		l.Followed++
+	}
 }
 
 // deliver takes the post with that number out of the inbox.

@@ -51,6 +51,10 @@ type Spec struct {
 	Retry         Retry         `json:"retry"`
 	ToolExecution ToolExecution `json:"tool_execution"`
 	Cache         string        `json:"cache"` // auto, manual or off
+	// Steering and FollowUp say how many of the messages that wait are delivered
+	// at once: OneAtATime or QueueAll.
+	Steering string `json:"steering,omitempty"`
+	FollowUp string `json:"follow_up,omitempty"`
 
 	// Hooks are asked on the way, in this order: the profile's, then the host's.
 	Hooks []hook.Entry `json:"hooks,omitempty"`
@@ -177,6 +181,12 @@ type ToolExecution struct {
 	Strategy string `json:"strategy"`
 	Size     int    `json:"size,omitempty"`
 }
+
+// How many waiting messages a turn takes.
+const (
+	OneAtATime = "one-at-a-time"
+	QueueAll   = "all"
+)
 
 // Subagents bounds what an agent may give to others.
 type Subagents struct {

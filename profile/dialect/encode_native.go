@@ -52,6 +52,8 @@ func setKeys(p *profile.Profile) []setKey {
 	add(p.Retry != profile.Retry{}, "retry", source.Origin{File: p.File})
 	add(p.ToolExecution.Set, "tool-execution", p.ToolExecution.At)
 	add(p.Cache.Set, "cache", p.Cache.At)
+	add(p.Steering.Set, "steering", p.Steering.At)
+	add(p.FollowUp.Set, "follow-up", p.FollowUp.At)
 	add(p.Workspace.Set, "workspace", p.Workspace.At)
 	add(p.SubagentTools.Set || p.SubagentMaxDepth.Set, "subagents", subagentsAt(p))
 	return out
@@ -86,6 +88,8 @@ func (e *encoder) all() {
 	e.toolExecution()
 	e.text("cache", p.Cache)
 	e.text("workspace", p.Workspace)
+	e.text("steering", p.Steering)
+	e.text("follow-up", p.FollowUp)
 	e.subagents()
 	e.text("subagent-prompt", p.SubagentPrompt)
 	e.text("system-prompt", p.SystemPrompt)

@@ -126,6 +126,10 @@ func (d *decoder) running(f field) bool {
 		p.Cache = d.oneOf(f, "auto", "manual", "off")
 	case "workspace":
 		p.Workspace = d.text(f)
+	case "steering":
+		p.Steering = d.oneOf(f, "one-at-a-time", "all")
+	case "follow-up":
+		p.FollowUp = d.oneOf(f, "one-at-a-time", "all")
 	default:
 		return false
 	}

@@ -183,6 +183,10 @@ func (w *with) clearRunning(key string) {
 		p.Cache = profile.Value[string]{}
 	case "workspace":
 		p.Workspace = profile.Value[string]{}
+	case "steering":
+		p.Steering = profile.Value[string]{}
+	case "follow-up":
+		p.FollowUp = profile.Value[string]{}
 	case "tools", "+tools":
 		p.Tools = profile.Value[profile.Tools]{}
 	case "tool-settings":

@@ -110,8 +110,8 @@ var keys = [...]Key{
 	))},
 	{Name: "cache", Shape: word("auto", "manual", "off"), Acts: true, Default: "auto", Meaning: "the provider's prompt cache"},
 	{Name: "workspace", Shape: text, Acts: true, Default: ".", Meaning: "the folder below the root that tools work in"},
-	{Name: "steering", Shape: queue, Default: "one-at-a-time", Meaning: "how many waiting steering messages a turn takes"},
-	{Name: "follow-up", Shape: queue, Default: "one-at-a-time", Meaning: "how many waiting follow-ups a loop takes"},
+	{Name: "steering", Shape: queue, Acts: true, Default: "one-at-a-time", Meaning: "how many waiting steering messages a turn takes"},
+	{Name: "follow-up", Shape: queue, Acts: true, Default: "one-at-a-time", Meaning: "how many waiting follow-ups a turn takes when the one before has ended without calls"},
 	{Name: "reload", Shape: word("next-loop", "next-turn"), Default: "next-loop", Meaning: "when a running session takes up a changed profile"},
 
 	{Name: "skills", Shape: list, Adds: true, Meaning: "narrows the index of skills to these"},
