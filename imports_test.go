@@ -33,17 +33,18 @@ var imports = map[string]string{
 	"trust": "hook internal/keep permission profile source",
 
 	"model":                  "message",
-	"model/catalog":          "profile source spec",
+	"model/quirk":            "",
+	"model/catalog":          "model/quirk profile source spec",
 	"model/internal/offline": "message model",
 	"model/script":           "message model model/internal/offline source",
 	"model/record":           "message model model/internal/offline",
 	"model/demo":             "message model model/internal/offline",
 	"model/anthropic":        "internal/wire message model",
 	"model/gemini":           "internal/wire message model",
-	"model/openaichat":       "internal/wire message model",
+	"model/openaichat":       "internal/wire message model model/quirk",
 	"model/openairesponses":  "internal/wire message model",
 
-	"config":  "hook model/catalog permission profile profile/dialect prompt source spec trust",
+	"config":  "hook model/catalog model/quirk permission profile profile/dialect prompt source spec trust",
 	"prompt":  "profile source",
 	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec trust",
 
@@ -67,7 +68,7 @@ var imports = map[string]string{
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
-	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog " +
+	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
 
 	"internal/clock":         "",

@@ -96,7 +96,7 @@ func (a *App) adapter(m spec.Model, found modelcatalog.Resolved, headers map[str
 		return loaded.Model(m.String()), nil
 	case modelcatalog.APIOpenAIChat:
 		return openaichat.New(openaichat.Config{
-			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL,
+			Provider: m.Provider, Model: m.ID, BaseURL: e.BaseURL, Quirks: e.Quirks,
 			Key: a.key(found), KeyName: a.Models().KeyName(e), Headers: headers, IdleTimeout: e.Timeout, HTTPClient: a.client,
 		}), nil
 	case modelcatalog.APIOpenAIResponses:

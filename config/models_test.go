@@ -145,6 +145,8 @@ func TestModelsFileErrors(t *testing.T) {
 		"an unknown key":  {"provders: {}", `did you mean "providers"`},
 		"no map":          {"- a", "a map"},
 		"a bad variant":   {"providers: {p: {models: {m: {variants: {\"a/b\": {}}}}}}", "a word without"},
+		"a quirk":         {"providers: {p: {quirks: {max-token: x}}}", `did you mean "max-tokens"`},
+		"a quirk's value": {"providers: {p: {quirks: {call-ids: ten}}}", "call-ids takes any, nine"},
 		"a variant's key": {"providers: {p: {models: {m: {variants: {hot: {temprature: 1}}}}}}", `did you mean "temperature"`},
 		"its range":       {"providers: {p: {models: {m: {variants: {hot: {temperature: 9}}}}}}", "temperature is 9; it takes 0 to 2"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
@@ -54,12 +55,32 @@ func (s section) providerKey(p *catalog.Provider, it item) {
 		if v, ok := s.duration(it); ok {
 			p.Timeout = value(v, it)
 		}
+	case "quirks":
+		p.Quirks = map[quirk.Key]profile.Value[string]{}
+		s.each(it, func(it item) { s.quirk(p, it) })
 	case "models":
 		s.each(it, func(it item) { p.Models = append(p.Models, s.model(it)) })
 	case "key-command":
 		s.keyCommand(p, it)
 	default:
-		s.unknown(it, "api", "base-url", "key-env", "key-command", "headers", "timeout", "models")
+		s.unknown(it, "api", "base-url", "key-env", "key-command", "headers", "timeout", "quirks", "models")
+	}
+}
+
+// quirk reads in what a server differs from others.
+func (s section) quirk(p *catalog.Provider, it item) {
+	k := quirk.Key(strings.ReplaceAll(it.key, "_", "-"))
+	words := quirk.Values(k)
+	if words == nil {
+		var known []string
+		for _, k := range quirk.Keys() {
+			known = append(known, string(k))
+		}
+		s.unknown(it, known...)
+		return
+	}
+	if v, ok := s.oneOf(it, words...); ok {
+		p.Quirks[k] = value(v, it)
 	}
 }
 

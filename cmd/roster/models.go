@@ -10,6 +10,7 @@ import (
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/render"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
@@ -69,6 +70,7 @@ type modelJSON struct {
 	KeyCommand    bool                     `json:"key_command,omitempty"`
 	Key           string                   `json:"key,omitempty"`     // where it is read from
 	Headers       []string                 `json:"headers,omitempty"` // their names
+	Quirks        quirk.Set                `json:"quirks,omitempty"`
 	ContextWindow int                      `json:"context_window"`
 	MaxOutput     int                      `json:"max_output"`
 	Price         spec.Price               `json:"price"`
@@ -102,6 +104,7 @@ func newModelJSON(r modelcatalog.Resolved) modelJSON {
 	out := modelJSON{
 		Provider: m.Provider, ID: m.ID, API: e.API, BaseURL: e.BaseURL, KeyEnv: e.KeyEnv, KeyCommand: len(e.KeyCommand) > 0,
 		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price, Thinking: m.Thinking,
+		Quirks:  e.Quirks,
 		Origins: map[string]source.Origin{}, Reported: r.Reported, Note: r.Note,
 	}
 	for _, h := range e.Headers {
@@ -110,6 +113,11 @@ func newModelJSON(r modelcatalog.Resolved) modelJSON {
 	for _, key := range append(modelcatalog.Reaching(), modelcatalog.Figures()...) {
 		if at := r.Origin(key); at != (source.Origin{}) {
 			out.Origins[key] = at
+		}
+	}
+	for k := range e.Quirks {
+		if at := r.QuirkOrigin(k); at != (source.Origin{}) {
+			out.Origins["quirks."+string(k)] = at
 		}
 	}
 	if v := r.Variant; v != nil {
@@ -136,11 +144,7 @@ func (c *cli) writeModel(r modelcatalog.Resolved, key string) {
 	rows := [][]string{{"model", m.String(), ""}}
 	add := func(key string, value any) {
 		at := r.Origin(key)
-		from := string(at.Layer)
-		if at.File != "" {
-			from = at.String()
-		}
-		rows = append(rows, []string{key, orDash(fmt.Sprint(value)), from})
+		rows = append(rows, []string{key, orDash(fmt.Sprint(value)), placeOf(at)})
 	}
 	add("api", e.API)
 	add("base-url", e.BaseURL)
@@ -150,6 +154,11 @@ func (c *cli) writeModel(r modelcatalog.Resolved, key string) {
 	add("headers", strings.Join(headers, ", "))
 	if e.Timeout > 0 {
 		add("timeout", e.Timeout)
+	}
+	for _, k := range quirk.Keys() {
+		if v := e.Quirks.Get(k); v != quirk.Values(k)[0] || r.QuirkOrigin(k) != (source.Origin{}) {
+			rows = append(rows, []string{"quirks." + string(k), v, placeOf(r.QuirkOrigin(k))})
+		}
 	}
 	add("context-window", m.ContextWindow)
 	add("max-output", m.MaxOutput)
@@ -171,6 +180,14 @@ func (c *cli) writeModel(r modelcatalog.Resolved, key string) {
 		rows = append(rows, []string{"note", r.Note, ""})
 	}
 	render.Table(c.stdout, c.style(c.stdout.file), []string{"KEY", "VALUE", "FROM"}, rows)
+}
+
+// placeOf names a place: its layer, or the line of a file.
+func placeOf(at source.Origin) string {
+	if at.File != "" {
+		return at.String()
+	}
+	return string(at.Layer)
 }
 
 func (c *cli) testModel(cmd *cobra.Command, ref string) error {

@@ -37,6 +37,16 @@ func AppendSampling(dst []byte, p model.Params) ([]byte, error) {
 	return dst, nil
 }
 
+// WithSchema adds to the last text that a model is sent what its answer has to
+// fit, for where the API has no member for it.
+func WithSchema(tail string, s *model.Schema) string {
+	if tail != "" {
+		tail += "\n\n"
+	}
+	return tail + "When you give your final answer, give one JSON value and nothing else: no other text, and no code fence around it. " +
+		"It has to fit this JSON Schema:\n" + string(s.JSON)
+}
+
 // ValidJSON says whether b is one JSON value in UTF-8.
 func ValidJSON(b []byte) bool {
 	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
@@ -45,6 +46,9 @@ type Provider struct {
 	// KeyCommand is the words of a command that prints the key, for when the
 	// variable is not set.
 	KeyCommand profile.Value[[]string]
+	// Quirks is in what it differs from other servers of APIOpenAIChat, over what
+	// is known of its address.
+	Quirks map[quirk.Key]profile.Value[string]
 	// Withheld are keys of the declaration that have no effect, because nobody
 	// has trusted who wrote them, and without which the provider is not what
 	// was meant: Access refuses it.
@@ -194,6 +198,10 @@ func (t *table) declare(d Provider) {
 	override(&p.KeyCommand, d.KeyCommand)
 	override(&p.Headers, d.Headers)
 	override(&p.Timeout, d.Timeout)
+	if len(d.Quirks) > 0 && p.Quirks == nil {
+		p.Quirks = map[quirk.Key]profile.Value[string]{}
+	}
+	maps.Copy(p.Quirks, d.Quirks)
 	p.Withheld = append(p.Withheld, d.Withheld...)
 	for _, m := range d.Models {
 		p.declare(m)

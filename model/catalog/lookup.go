@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
@@ -57,6 +58,8 @@ type Endpoint struct {
 	KeyCommand []string
 	// Timeout is for the first byte and between bytes; 0: the adapter's default.
 	Timeout time.Duration
+	// Quirks is in what a server of APIOpenAIChat differs from others.
+	Quirks quirk.Set
 	// At is where the provider is declared.
 	At source.Origin
 	// Withheld are the keys without which it is not to be used.
@@ -302,10 +305,22 @@ func (p *provider) endpoint(id string) Endpoint {
 		Headers: p.Headers.V, Timeout: p.Timeout.V, At: p.At, Withheld: p.Withheld,
 		KeyCommand: p.KeyCommand.V,
 	}
+	if e.API == APIOpenAIChat {
+		e.Quirks = p.quirks()
+	}
 	if e.API == APIScript && p.builtIn {
 		e.BaseURL = id
 	}
 	return e
+}
+
+// quirks are those that are declared, over what is known of the address.
+func (p *provider) quirks() quirk.Set {
+	own := quirk.Set{}
+	for k, v := range p.Quirks {
+		own[k] = v.V
+	}
+	return quirk.Of(p.BaseURL.V).With(own)
 }
 
 func malformed(ref Ref, why string) *ModelError {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 )
@@ -74,6 +75,12 @@ func (r Resolved) Origin(key string) source.Origin {
 		return from(p.Timeout, source.Origin{})
 	}
 	return source.Origin{}
+}
+
+// QuirkOrigin says where a quirk of the provider is written; from nowhere, if it
+// is known or usual.
+func (r Resolved) QuirkOrigin(k quirk.Key) source.Origin {
+	return from(r.provider.Quirks[k], source.Origin{})
 }
 
 func from[T any](v profile.Value[T], otherwise source.Origin) source.Origin {

@@ -30,8 +30,12 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	}
 	b.Add([]byte(`"contents":[`))
 	var tail []byte
-	if r.Tail != "" {
-		tail = append(appendText([]byte(openUser), r.Tail, ""), bodyEnd...)
+	text := r.Tail
+	if s := r.Params.Schema; s != nil && m.untold(r) {
+		text = wire.WithSchema(text, s)
+	}
+	if text != "" {
+		tail = append(appendText([]byte(openUser), text, ""), bodyEnd...)
 	}
 	if err := b.AddMessages(false, r.Messages, m.Wire, tail); err != nil {
 		return nil, m.endpoint.Refuse(err)
@@ -43,7 +47,11 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 // head is the body up to the prefix: how to generate, and whether tools may be
 // called.
 func (m *Model) head(r *model.Request) ([]byte, error) {
-	config, err := m.generation(r.Params)
+	params := r.Params
+	if m.untold(r) {
+		params.Schema = nil
+	}
+	config, err := m.generation(params)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +64,12 @@ func (m *Model) head(r *model.Request) ([]byte, error) {
 		b = append(b, `"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},`...)
 	}
 	return b, nil
+}
+
+// untold says that the model cannot be told of a schema but in words: those of
+// the series 2 refuse it together with tools.
+func (m *Model) untold(r *model.Request) bool {
+	return m.two && r.Prefix != nil && len(r.Prefix.Tools) > 0
 }
 
 // generation gives the members of generationConfig, each after a comma.

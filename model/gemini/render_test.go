@@ -210,3 +210,30 @@ func TestNames(t *testing.T) {
 		t.Error("the forms differ, their names do not")
 	}
 }
+
+// TestSchemaInWords: models of the series 2 refuse a schema together with tools.
+func TestSchemaInWords(t *testing.T) {
+	ask := func(id string, tools bool) string {
+		r := wiretest.Request(wiretest.Text(message.User, "hi"))
+		if !tools {
+			r.Prefix = nil
+		}
+		r.Params.Schema = &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`)}
+		return string(wiretest.Render(t, New(Config{Model: id}), r))
+	}
+	for _, c := range []struct {
+		name, model string
+		tools, told bool
+	}{
+		{"series 2 with tools", "gemini-2.5-flash", true, false},
+		{"series 2 without", "gemini-2.5-flash", false, true},
+		{"series 3 with tools", "gemini-3-flash", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := ask(c.model, c.tools)
+			if told := strings.Contains(b, `"responseJsonSchema":{"type":"object"}`); told != c.told || strings.Contains(b, "JSON Schema:") == c.told {
+				t.Errorf("got %s", b)
+			}
+		})
+	}
+}

@@ -6,12 +6,12 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/model/quirk"
 )
 
 const (
@@ -30,19 +30,21 @@ type Config struct {
 	Key     func(context.Context) (string, error)
 	KeyName string
 	Headers map[string]string // sent with each call
-	// MaxTokensKey names the field for Params.MaxTokens: the default is
-	// "max_completion_tokens" for OpenAI itself and "max_tokens" elsewhere.
-	MaxTokensKey string
-	IdleTimeout  time.Duration // longest wait for a byte, the first one too; default 120 s
-	HTTPClient   *http.Client  // default one of its own; redirects are never followed
+	// Quirks is in what the server differs from others; nil: what is known of the
+	// one at BaseURL.
+	Quirks      quirk.Set
+	IdleTimeout time.Duration // longest wait for a byte, the first one too; default 120 s
+	HTTPClient  *http.Client  // default one of its own; redirects are never followed
 }
 
 // Model is a model.Model and a model.Renderer.
 type Model struct {
-	name         string
-	id           string
-	maxTokensKey string
-	endpoint     *wire.Endpoint
+	name     string
+	id       string
+	quirks   quirk.Set
+	form     form
+	encode   func(*message.Message) ([]byte, error) // form's
+	endpoint *wire.Endpoint
 }
 
 // New returns the model of cfg. It opens nothing; a bad base URL is said by the
@@ -51,14 +53,12 @@ func New(cfg Config) *Model {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = defaultBaseURL
 	}
-	if cfg.MaxTokensKey == "" {
-		cfg.MaxTokensKey = "max_tokens"
-		if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host == "api.openai.com" {
-			cfg.MaxTokensKey = "max_completion_tokens"
-		}
+	if cfg.Quirks == nil {
+		cfg.Quirks = quirk.Of(cfg.BaseURL)
 	}
 	name := cfg.Provider + "/" + cfg.Model
-	return &Model{name: name, id: cfg.Model, maxTokensKey: cfg.MaxTokensKey, endpoint: wire.NewEndpoint(wire.Config{
+	form := formOf(cfg.Quirks)
+	return &Model{name: name, id: cfg.Model, quirks: cfg.Quirks, form: form, encode: form.message, endpoint: wire.NewEndpoint(wire.Config{
 		Model: name, BaseURL: cfg.BaseURL, Path: "chat/completions",
 		Key: cfg.Key, KeyName: cfg.KeyName, KeyHeader: "Authorization", KeyPrefix: "Bearer ",
 		Headers: cfg.Headers, Idle: cfg.IdleTimeout, Client: cfg.HTTPClient,
@@ -69,7 +69,7 @@ func New(cfg Config) *Model {
 func (m *Model) Name() string { return m.name }
 
 // Renderer names the form of the bytes.
-func (m *Model) Renderer() string { return renderer }
+func (m *Model) Renderer() string { return m.form.name }
 
 // Render returns the body that Stream sends for r.
 func (m *Model) Render(r *model.Request) ([]byte, error) {
@@ -83,7 +83,7 @@ func (m *Model) Render(r *model.Request) ([]byte, error) {
 // Wire returns msg as it stands in the list of messages: one object; several,
 // joined with commas, for a tool message; nothing if there is nothing to send.
 func (m *Model) Wire(msg *message.Message) ([]byte, error) {
-	return msg.Wire(renderer, encodeMessage)
+	return msg.Wire(m.form.name, m.encode)
 }
 
 // Stream sends r and yields the answer as it comes.

@@ -1,14 +1,13 @@
 package openaichat
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/rosterrun/roster/internal/wire"
-	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/model/quirk"
 )
 
 var bodyEnd = []byte("]}")
@@ -24,7 +23,7 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	b.Add(head)
 	begun := false
 	if r.Prefix != nil {
-		prefix, err := r.Prefix.Wire(renderer, encodePrefix)
+		prefix, err := r.Prefix.Wire(m.form.name, m.form.prefix)
 		if err != nil {
 			return nil, m.endpoint.Refuse(err)
 		}
@@ -34,8 +33,8 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 		b.Add([]byte(messagesKey))
 	}
 	var tail []byte
-	if r.Tail != "" {
-		tail = append(wire.AppendString([]byte(`{"role":"user","content":`), r.Tail), '}')
+	if text := m.tail(r); text != "" {
+		tail = append(wire.AppendString([]byte(`{"role":"user","content":`), text), '}')
 	}
 	if err := b.AddMessages(begun, r.Messages, m.Wire, tail); err != nil {
 		return nil, m.endpoint.Refuse(err)
@@ -48,24 +47,21 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 func (m *Model) head(r *model.Request) ([]byte, error) {
 	b := make([]byte, 0, 256)
 	b = wire.AppendString(append(b, `{"model":`...), m.id)
-	b = append(b, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	b = append(b, `,"stream":true`...)
+	if m.quirks.Get(quirk.StreamUsage) == quirk.Yes {
+		b = append(b, `,"stream_options":{"include_usage":true}`...)
+	}
 	b, err := wire.AppendSampling(b, r.Params)
 	if err != nil {
 		return nil, err
 	}
 	if r.Params.MaxTokens > 0 {
-		b = append(wire.AppendString(append(b, ','), m.maxTokensKey), ':')
+		b = append(wire.AppendString(append(b, ','), m.quirks.Get(quirk.MaxTokens)), ':')
 		b = strconv.AppendInt(b, int64(r.Params.MaxTokens), 10)
 	}
-	switch r.Params.Thinking {
-	case model.ThinkingDefault:
-	case model.ThinkingOff:
-		b = append(b, `,"reasoning_effort":"none"`...)
-	default:
-		b = wire.AppendString(append(b, `,"reasoning_effort":`...), r.Params.Thinking)
-	}
+	b = m.appendThinking(b, r.Params.Thinking)
 	if s := r.Params.Schema; s != nil {
-		if b, err = appendFormat(b, s); err != nil {
+		if b, err = m.appendFormat(b, s); err != nil {
 			return nil, err
 		}
 	}
@@ -75,9 +71,35 @@ func (m *Model) head(r *model.Request) ([]byte, error) {
 	return b, nil
 }
 
-func appendFormat(b []byte, s *model.Schema) ([]byte, error) {
+func (m *Model) appendThinking(b []byte, t model.Thinking) []byte {
+	if t == model.ThinkingDefault {
+		return b
+	}
+	switch m.quirks.Get(quirk.Thinking) {
+	case quirk.Effort:
+		if t == model.ThinkingOff {
+			t = "none"
+		}
+		return wire.AppendString(append(b, `,"reasoning_effort":`...), t)
+	case quirk.Switch:
+		state := "enabled"
+		if t == model.ThinkingOff {
+			state = "disabled"
+		}
+		return append(wire.AppendString(append(b, `,"thinking":{"type":`...), state), '}')
+	}
+	return b
+}
+
+func (m *Model) appendFormat(b []byte, s *model.Schema) ([]byte, error) {
 	if !wire.IsObject(s.JSON) {
 		return nil, fmt.Errorf("the schema %s of the answer is no JSON object", s.Name)
+	}
+	switch m.quirks.Get(quirk.Schema) {
+	case quirk.JSONObject:
+		return append(b, `,"response_format":{"type":"json_object"}`...), nil
+	case quirk.Words:
+		return b, nil
 	}
 	b = wire.AppendString(append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":`...), s.Name)
 	b = append(append(b, `,"schema":`...), s.JSON...)
@@ -85,11 +107,20 @@ func appendFormat(b []byte, s *model.Schema) ([]byte, error) {
 	return append(b, "}}"...), nil
 }
 
+// tail is the last message of the user: the reminder, and the schema of the answer
+// where the server has to be told of it in words.
+func (m *Model) tail(r *model.Request) string {
+	if r.Params.Schema == nil || m.quirks.Get(quirk.Schema) == quirk.JSONSchema {
+		return r.Tail
+	}
+	return wire.WithSchema(r.Tail, r.Params.Schema)
+}
+
 const messagesKey = `,"messages":[`
 
-// encodePrefix gives the tools and the beginning of the list of messages. The
+// prefix gives the tools and the beginning of the list of messages. The
 // system blocks are one message, for many servers' templates take only one.
-func encodePrefix(p *model.Prefix) ([]byte, error) {
+func (f form) prefix(p *model.Prefix) ([]byte, error) {
 	var b []byte
 	for i, t := range p.Tools {
 		if i == 0 {
@@ -107,8 +138,8 @@ func encodePrefix(p *model.Prefix) ([]byte, error) {
 	}
 	b = append(b, messagesKey...)
 	if len(p.System) > 0 {
-		b = append(b, `{"role":"system","content":`...)
-		b = wire.AppendString(b, strings.Join(p.System, "\n\n"))
+		b = wire.AppendString(append(b, `{"role":`...), f.system)
+		b = wire.AppendString(append(b, `,"content":`...), strings.Join(p.System, "\n\n"))
 		b = append(b, '}')
 	}
 	return b, nil
@@ -124,124 +155,4 @@ func appendTool(b []byte, t *model.ToolDef) ([]byte, error) {
 	}
 	b = append(append(b, `,"parameters":`...), t.Schema...)
 	return append(b, "}}"...), nil
-}
-
-// encodeMessage gives the wire form of one message.
-func encodeMessage(m *message.Message) ([]byte, error) {
-	switch m.Role {
-	case message.User:
-		if len(m.Parts) == 0 {
-			return nil, nil
-		}
-		b, err := appendUser(nil, m.Parts)
-		if err != nil {
-			return nil, fmt.Errorf("message %s: %w", m.ID, err)
-		}
-		return b, nil
-	case message.Assistant:
-		return encodeAssistant(m)
-	case message.Tool:
-		return encodeResults(m)
-	case message.Extension:
-		return nil, nil
-	}
-	return nil, fmt.Errorf("message %s: %q is no role of a conversation", m.ID, m.Role)
-}
-
-// appendUser appends a user's message; its content is plain text if that is
-// all there is, for not every server takes a list.
-func appendUser(b []byte, parts []message.Part) ([]byte, error) {
-	b = append(b, `{"role":"user","content":`...)
-	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
-		return append(wire.AppendString(b, t.Text), '}'), nil
-	}
-	sep := byte('[')
-	for _, p := range parts {
-		b, sep = append(b, sep), ','
-		switch p := p.(type) {
-		case message.Text:
-			b = append(wire.AppendString(append(b, `{"type":"text","text":`...), p.Text), '}')
-		case message.Image:
-			if len(p.Data) == 0 {
-				return nil, fmt.Errorf("the image %s was not loaded", p.Blob)
-			}
-			url := "data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
-			b = append(wire.AppendString(append(b, `{"type":"image_url","image_url":{"url":`...), url), "}}"...)
-		default:
-			return nil, fmt.Errorf("a %T cannot stand in a user's message", p)
-		}
-	}
-	return append(b, "]}"...), nil
-}
-
-func encodeAssistant(m *message.Message) ([]byte, error) {
-	b := []byte(`{"role":"assistant"`)
-	text := m.Text()
-	if text != "" {
-		b = wire.AppendString(append(b, `,"content":`...), text)
-	}
-	calls := 0
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case message.ToolCall:
-			if calls++; calls == 1 {
-				b = append(b, `,"tool_calls":[`...)
-			} else {
-				b = append(b, ',')
-			}
-			b = wire.AppendString(append(b, `{"id":`...), p.ID)
-			b = wire.AppendString(append(b, `,"type":"function","function":{"name":`...), p.Name)
-			b = wire.AppendString(append(b, `,"arguments":`...), wire.AppendInput(nil, p.Input))
-			b = append(b, "}}"...)
-		case message.Text, message.Thinking: // reasoning is not taken back by this protocol
-		default:
-			return nil, fmt.Errorf("message %s: a %T cannot stand in an assistant's message", m.ID, p)
-		}
-	}
-	if calls > 0 {
-		b = append(b, ']')
-	} else if text == "" {
-		return nil, nil
-	}
-	return append(b, '}'), nil
-}
-
-// encodeResults gives one message for each result, and after them a user's
-// message with their images, which a tool message cannot hold.
-func encodeResults(m *message.Message) ([]byte, error) {
-	var b []byte
-	var images []message.Part
-	for i, p := range m.Parts {
-		r, ok := p.(message.ToolResult)
-		if !ok {
-			return nil, fmt.Errorf("message %s: a %T cannot stand in a tool message", m.ID, p)
-		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = wire.AppendString(append(b, `{"role":"tool","tool_call_id":`...), r.Call)
-		b = append(wire.AppendString(append(b, `,"content":`...), message.PartsText(r.Parts)), '}')
-		images = append(images, imagesOf(r)...)
-	}
-	if len(images) == 0 {
-		return b, nil
-	}
-	b, err := appendUser(append(b, ','), images)
-	if err != nil {
-		return nil, fmt.Errorf("message %s: %w", m.ID, err)
-	}
-	return b, nil
-}
-
-func imagesOf(r message.ToolResult) []message.Part {
-	var parts []message.Part
-	for _, p := range r.Parts {
-		if img, ok := p.(message.Image); ok {
-			if parts == nil {
-				parts = append(parts, message.Text{Text: "Images in the result of " + r.Name + " (" + r.Call + "):"})
-			}
-			parts = append(parts, img)
-		}
-	}
-	return parts
 }

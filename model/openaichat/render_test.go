@@ -13,6 +13,7 @@ import (
 	"github.com/rosterrun/roster/internal/wire/wiretest"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/model/quirk"
 )
 
 func TestRenderGolden(t *testing.T) {
@@ -63,6 +64,68 @@ func TestRenderRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestQuirks looks at what a server is sent that differs from others.
+func TestQuirks(t *testing.T) {
+	thought := func(s string) message.Part { return message.Thinking{Text: s} }
+	call := message.ToolCall{ID: "call_abc", Name: "list"}
+	schema := &model.Schema{Name: "answer", JSON: []byte(`{"type":"object"}`)}
+	bare := &model.Request{}
+	for _, c := range []struct {
+		name   string
+		quirks quirk.Set
+		r      *model.Request
+		want   string // in the body
+		not    string // in it; empty: nothing
+	}{
+		{"the answer's bound", quirk.Set{quirk.MaxTokens: quirk.NewMaxTokens}, &model.Request{Params: model.Params{MaxTokens: 7}}, `,"max_completion_tokens":7`, `"max_tokens"`},
+		{"usage not asked for", quirk.Set{quirk.StreamUsage: quirk.No}, bare, `"stream":true,"messages"`, "stream_options"},
+		{"developer", quirk.Set{quirk.SystemRole: quirk.Developer}, wiretest.Request(), `{"role":"developer","content":"You are brief.`, `"system"`},
+		{"a switch", quirk.Set{quirk.Thinking: quirk.Switch}, &model.Request{Params: model.Params{Thinking: model.ThinkingLow}}, `,"thinking":{"type":"enabled"}`, "effort"},
+		{"switched off", quirk.Set{quirk.Thinking: quirk.Switch}, &model.Request{Params: model.Params{Thinking: model.ThinkingOff}}, `,"thinking":{"type":"disabled"}`, "effort"},
+		{"not told to think", quirk.Set{quirk.Thinking: quirk.Never}, &model.Request{Params: model.Params{Thinking: model.ThinkingLow}}, "{", "low"},
+		{"nothing said of thinking", quirk.Set{quirk.Thinking: quirk.Switch}, bare, "{", "thinking"},
+		{"any object", quirk.Set{quirk.Schema: quirk.JSONObject}, &model.Request{Params: model.Params{Schema: schema}, Tail: "2 turns"},
+			`"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"2 turns\n\nWhen you give your final answer, give one JSON value`, "json_schema"},
+		{"in words", quirk.Set{quirk.Schema: quirk.Words}, &model.Request{Params: model.Params{Schema: schema}}, `JSON Schema:\n{\"type\":\"object\"}"}]}`, "response_format"},
+		{"reasoning back", quirk.Set{quirk.Reasoning: quirk.ReasoningContent},
+			wiretest.Request(wiretest.Say(message.Assistant, thought("Look."), message.Text{Text: "I look."}, call)), `"content":"I look.","reasoning_content":"Look.","tool_calls"`, ""},
+		{"reasoning that was not there", quirk.Set{quirk.Reasoning: quirk.ReasoningContent},
+			wiretest.Request(wiretest.Say(message.Assistant, call)), `{"role":"assistant","reasoning_content":"","tool_calls"`, ""},
+		{"reasoning of another", quirk.Set{quirk.Reasoning: quirk.ReasoningContent},
+			wiretest.Request(wiretest.Say(message.Assistant, message.Thinking{Text: "secret", Signature: "s", By: "anthropic"}, message.Text{Text: "x"})), `{"role":"assistant","content":"x"}`, "secret"},
+		{"no reasoning", nil, wiretest.Request(wiretest.Say(message.Assistant, thought("Look."), message.Text{Text: "x"})), `{"role":"assistant","content":"x"}`, "Look."},
+		{"short ids", quirk.Set{quirk.CallIDs: quirk.Nine},
+			wiretest.Request(wiretest.Say(message.Assistant, call), wiretest.Say(message.Tool, message.ToolResult{Call: "call_abc"})), `"tool_call_id":"`, "call_abc"},
+		{"ids that are short", quirk.Set{quirk.CallIDs: quirk.Nine},
+			wiretest.Request(wiretest.Say(message.Assistant, message.ToolCall{ID: "aB3456789"})), `{"id":"aB3456789"`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := string(wiretest.Render(t, New(Config{Model: "small", BaseURL: "http://localhost/v1", Quirks: c.quirks}), c.r))
+			if !strings.Contains(b, c.want) || c.not != "" && strings.Contains(b, c.not) {
+				t.Errorf("%s\nwant %s, and no %q", b, c.want, c.not)
+			}
+		})
+	}
+	t.Run("one id for a call and its result", func(t *testing.T) {
+		f := formOf(quirk.Set{quirk.CallIDs: quirk.Nine})
+		if a, b := f.id("call_1"), f.id("call_2"); a == b || !isNine(a) || !isNine(b) || a != f.id("call_1") || f.id(a) != a {
+			t.Errorf("ids %q and %q", a, b)
+		}
+	})
+	t.Run("forms are kept apart", func(t *testing.T) {
+		r := wiretest.Request(wiretest.Say(message.Assistant, call), wiretest.Say(message.Tool, message.ToolResult{Call: "call_abc"}))
+		plain := New(Config{Model: "small", BaseURL: "http://localhost/v1"})
+		first := wiretest.Render(t, plain, r)
+		other := New(Config{Model: "small", BaseURL: "https://api.mistral.ai/v1"})
+		if bytes.Equal(wiretest.Render(t, other, r), first) || !bytes.Equal(wiretest.Render(t, plain, r), first) {
+			t.Error("one server is sent the form of another")
+		}
+		if got := other.Renderer(); got != "openai-chat/1 stream-usage=no call-ids=nine" {
+			t.Errorf("renderer %s", got)
+		}
+	})
 }
 
 // sent is a message as a provider reads it.
@@ -168,7 +231,7 @@ func checkAnswer(t *rapid.T, want *message.Message, got sent) {
 }
 
 func TestNames(t *testing.T) {
-	m := New(Config{Provider: "openrouter", Model: "openai/gpt-5"})
+	m := New(Config{Provider: "openrouter", Model: "openai/gpt-5", BaseURL: "https://openrouter.ai/api/v1"})
 	if m.Name() != "openrouter/openai/gpt-5" || m.Renderer() != "openai-chat/1" {
 		t.Errorf("got %s and %s", m.Name(), m.Renderer())
 	}

@@ -17,6 +17,9 @@ const geminiFiles = "../gemini/testdata"
 
 func TestGeminiBodies(t *testing.T) {
 	for name, r := range requests() {
+		if r.Params.Schema != nil { // which models of the series 2 refuse together with tools
+			r.Prefix.Tools = nil
+		}
 		t.Run(name, func(t *testing.T) { geminiExchange(t, r, "text.sse") })
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/openaichat"
+	"github.com/rosterrun/roster/model/quirk"
 )
 
 const openaiFiles = "../openaichat/testdata"
@@ -43,7 +44,7 @@ func openaiExchange(t *testing.T, r *model.Request, file string) {
 	theirs := openaiStream(t, client, openaiParams(t, r))
 	theirs.Body = body()
 	m := openaichat.New(openaichat.Config{
-		Provider: "openai", Model: "gpt-5", BaseURL: url, MaxTokensKey: "max_completion_tokens", HTTPClient: wiretest.Client(t),
+		Provider: "openai", Model: "gpt-5", BaseURL: url, Quirks: quirk.Set{quirk.MaxTokens: quirk.NewMaxTokens}, HTTPClient: wiretest.Client(t),
 		Key: func(context.Context) (string, error) { return key, nil },
 	})
 	compare(t, theirs, ours(t, m, r, body))
