@@ -124,7 +124,9 @@ func geminiConfig(t *testing.T, r *model.Request) *genai.GenerateContentConfig {
 			Name: def.Name, Description: def.Description, ParametersJsonSchema: schema(t, def.Schema),
 		})
 	}
-	c.Tools = []*genai.Tool{tool}
+	if len(r.Prefix.Tools) > 0 {
+		c.Tools = []*genai.Tool{tool}
+	}
 	return c
 }
 
