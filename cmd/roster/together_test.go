@@ -81,13 +81,14 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	w.checkShared(ids)
 }
 
-// begin makes a session with its first prompt.
+// begin makes a session with its first prompt, with the i-th script.
 func (w *workspace) begin(url string, i int) string {
-	req, err := http.NewRequest("POST", url+"/stream", strings.NewReader(fmt.Sprintf(`{"message": "prompt 0", "agentId": "worker", "model": "script:s%d.yaml"}`, i)))
-	if err != nil {
-		panic(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
+	return w.beginWith(url, fmt.Sprintf("s%d.yaml", i))
+}
+
+func (w *workspace) beginWith(url, script string) string {
+	body := fmt.Sprintf(`{"message": "prompt 0", "agentId": "worker", "model": "script:%s"}`, script)
+	resp, err := http.Post(url+"/stream", "application/json", strings.NewReader(body))
 	if err != nil {
 		w.t.Error(err)
 		return ""

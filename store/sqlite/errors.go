@@ -3,6 +3,8 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -35,14 +37,21 @@ func code(err error) int {
 
 func isBusy(err error) bool { return code(err) == lib.SQLITE_BUSY }
 
+const unwritable = "check that the file and its directory can be written"
+
 func remedy(err error) string {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return unwritable
+	}
 	switch code(err) {
 	case lib.SQLITE_FULL:
 		return "free some space and try again; nothing that was stored is lost"
+	case lib.SQLITE_IOERR:
+		return "the disk refused it; look at its space, its health and the limit on the size of files; nothing that was stored is lost"
 	case lib.SQLITE_BUSY:
 		return "another process holds the database for long; end it or try again"
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN:
-		return "check that the file and its directory can be written"
+		return unwritable
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return "move the file away and restore a copy"
 	}

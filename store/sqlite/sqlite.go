@@ -80,7 +80,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	fresh, err := touch(path)
 	if err != nil {
-		return nil, fmt.Errorf("session store: %w", err)
+		return nil, &Error{path, err}
 	}
 	s := &Store{path: path, dsn: dsn(path, o.Sync, fresh), now: o.Now, stopped: make(chan struct{})}
 	c, err := s.connect(ctx)
