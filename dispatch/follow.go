@@ -78,6 +78,17 @@ func (o *order) begun(partial []session.Event) []session.Event {
 	return partial
 }
 
+// shows says whether a live event is still news.
+func (o *order) shows(e *session.Event) bool {
+	switch b := e.Body.(type) {
+	case *session.Delta:
+		return o.follows(b)
+	case *session.Thinking:
+		return !slices.Contains(o.said, b.Message)
+	}
+	return true
+}
+
 // follows says whether a piece goes on where the last one of its message ended.
 // If not, what is between has been dropped and the whole message comes in its
 // event.
@@ -155,7 +166,7 @@ func (o *order) arrange(ctx context.Context, events []session.Event) ([]session.
 		e := events[i]
 		switch {
 		case e.Seq == 0:
-			if d, ok := e.Body.(*session.Delta); ok && !o.follows(d) {
+			if !o.shows(&e) {
 				continue
 			}
 		case e.Seq <= o.seq:

@@ -109,7 +109,7 @@ func (r *run) renew(c *call) bool {
 
 // takeBack tells readers that what was shown of a broken answer does not count.
 func (r *run) takeBack(c call) {
-	if len(c.text) > 0 {
+	if len(c.text)+c.thought > 0 {
 		r.live(&session.Reset{Message: c.id, Attempt: r.s.Loop.Attempt + 1})
 	}
 }
@@ -120,6 +120,7 @@ type call struct {
 	attempt int
 	request *model.Request
 	text    []byte // shown so far
+	thought int    // bytes of thinking that were shown
 	out     int    // bytes of text, thinking and arguments that came
 	done    *message.Message
 	stop    string
@@ -157,6 +158,10 @@ func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
 		if chunk.Text != "" && a == nil {
 			r.live(&session.Delta{Message: id, Attempt: req.Attempt, Offset: len(c.text), Text: chunk.Text})
 			c.text = append(c.text, chunk.Text...)
+		}
+		if chunk.Thinking != "" && a == nil {
+			r.live(&session.Thinking{Delta: session.Delta{Message: id, Attempt: req.Attempt, Offset: c.thought, Text: chunk.Thinking}})
+			c.thought += len(chunk.Thinking)
 		}
 		c.out += len(chunk.Text) + len(chunk.Thinking) + len(chunk.CallArgs)
 		if c.over = chunk.Done == nil && message.Tokens(c.out) > left; c.over {

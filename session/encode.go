@@ -346,8 +346,8 @@ func (b *LoopWaiting) AppendJSON(dst []byte) []byte        { return appendAny(ds
 // A live event has no seq.
 func (e *Event) AppendJSON(dst []byte) []byte {
 	e.Encode()
-	if d, ok := e.Body.(*Delta); ok && e.Seq == 0 {
-		return e.appendDelta(dst, d)
+	if d := e.piece(); d != nil {
+		return e.appendPiece(dst, d)
 	}
 	o := begin(dst)
 	o.num("v", int64(e.V))
@@ -369,10 +369,10 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 	return o.end()
 }
 
-// appendDelta writes a delta flat, as `run --json` shows it.
-func (e *Event) appendDelta(dst []byte, d *Delta) []byte {
+// appendPiece writes a piece of a message flat, as `run --json` shows it.
+func (e *Event) appendPiece(dst []byte, d *Delta) []byte {
 	o := begin(dst)
-	o.str("type", "delta")
+	o.str("type", e.Body.Type())
 	o.str("session", e.Session)
 	o.num("depth", int64(e.Depth))
 	dst = append(o.dst, ',')

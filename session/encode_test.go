@@ -126,6 +126,8 @@ func TestEventLine(t *testing.T) {
 			`{"v":1,"seq":7,"session":"s","loop":"l","turn":2,"agent_id":"a","depth":1,"chainId":"c","time":"2026-01-02T03:04:05.000006Z","type":"turn.start","data":{}}`},
 		{"delta", Event{Session: "s", Time: at, Body: &Delta{Message: "m", Attempt: 1, Text: "hi\n"}},
 			`{"type":"delta","session":"s","message":"m","attempt":1,"offset":0,"text":"hi\n"}`},
+		{"thinking", Event{Session: "s", Depth: 1, Time: at, Body: &Thinking{Delta{Message: "m", Attempt: 1, Offset: 3, Text: "hm"}}},
+			`{"type":"thinking","session":"s","depth":1,"message":"m","attempt":1,"offset":3,"text":"hm"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := string(c.ev.AppendJSON(nil)); got != c.want {

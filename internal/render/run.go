@@ -26,11 +26,12 @@ type Run struct {
 	// that comes before it, which is not committed with it, is held back.
 	Begun bool
 
-	early   []*session.Delta
+	early   []session.Body
 	calls   map[string]string // session and call id → what is called on what
 	writing string            // id of the message whose text is being shown
 	shown   int               // bytes of it
 	open    bool              // the line on Out is not finished
+	musing  bool              // the line on Err is not: it shows thinking
 	turns   int
 	since   time.Time
 	fault   error
@@ -52,6 +53,8 @@ func (r *Run) Event(e *session.Event) error {
 	switch b := body.(type) {
 	case *session.Delta:
 		r.delta(b)
+	case *session.Thinking:
+		r.thinking(b)
 	case *session.Partial:
 		r.delta(&b.Delta)
 	case *session.Reset:
@@ -118,8 +121,13 @@ func (r *Run) start(e *session.Event, b *session.LoopStart) {
 		head += " · " + b.Model
 	}
 	r.notef("%s · session %s", head, e.Session)
-	for _, d := range r.early {
-		r.delta(d)
+	for _, b := range r.early {
+		switch b := b.(type) {
+		case *session.Delta:
+			r.delta(b)
+		case *session.Thinking:
+			r.thinking(b)
+		}
 	}
 	r.early = nil
 }
@@ -274,6 +282,7 @@ func (r *Run) print(text string) {
 	if text == "" {
 		return
 	}
+	r.endThinking()
 	if r.Stream {
 		text = Safe(text)
 	}
@@ -284,6 +293,7 @@ func (r *Run) print(text string) {
 }
 
 func (r *Run) finishLine() {
+	r.endThinking()
 	if r.open {
 		r.print("\n")
 	}
@@ -301,6 +311,7 @@ func (r *Run) errorf(format string, args ...any) {
 	if r.Err == nil {
 		return
 	}
+	r.finishLine()
 	fmt.Fprintln(r.Err, r.Style.paint(red, fmt.Sprintf(format, args...)))
 }
 

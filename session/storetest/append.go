@@ -66,7 +66,7 @@ var appendTests = []test{
 		k := key("s1")
 		l := f.start(k, "w1")
 		for _, b := range []session.Body{
-			&session.Delta{Message: "m", Text: "x"}, &session.Partial{}, &session.Reset{Message: "m"},
+			&session.Delta{Message: "m", Text: "x"}, &session.Thinking{}, &session.Partial{}, &session.Reset{Message: "m"},
 		} {
 			if _, err := f.Append(f.ctx, k, l, 1, []session.Event{f.event(b)}); err == nil {
 				f.Errorf("%s was appended", b.Type())

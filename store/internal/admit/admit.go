@@ -116,7 +116,7 @@ func encode(e *session.Event, now func() time.Time) error {
 	switch e.Type {
 	case "":
 		return errors.New("it has no type")
-	case "delta", "message.partial", "message.reset", "context_usage", "fell_behind":
+	case "delta", "thinking", "message.partial", "message.reset", "context_usage", "fell_behind":
 		return fmt.Errorf("%q is a live event, which is not stored", e.Type)
 	}
 	if e.V == 0 {
