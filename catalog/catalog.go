@@ -64,7 +64,8 @@ type Catalog struct {
 	sources []Source
 	now     func() time.Time
 	visits  []visit // for each source
-	walks   int     // that were made of sources
+	glances glances
+	walks   int // that were made of sources
 	cache   map[cacheKey]*entry
 	changed bool // the cache holds other files than last shows
 	last    *Snapshot

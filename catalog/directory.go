@@ -223,7 +223,7 @@ func (w *walker) searched(f folder) ([]fs.DirEntry, error) {
 	at := lookAt(w.path(f.inRoot))
 	l, known := w.before[f.inRoot]
 	if known && l.stamp == at.stamp {
-		w.looks = append(w.looks, at)
+		w.note(at)
 	} else {
 		all, err := w.list(f)
 		if err != nil {

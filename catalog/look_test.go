@@ -87,3 +87,44 @@ func TestLinksAreAlwaysLookedAt(t *testing.T) {
 		t.Errorf("got %q, by stamps only: %v", got, c.Telling())
 	}
 }
+
+// TestComesBelowWhatIsNotThere: folders of profiles are seen that come with the
+// folders above them, or in another one's place, when only those above are looked at.
+func TestComesBelowWhatIsNotThere(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "notes.txt", "x", "other/profiles/o.md", text(""))
+	c := workspace(filepath.Join(dir, "deep", "ws"))
+	c.SetNow(func() time.Time { return time.Now().Add(time.Hour) })
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"nothing is there", func() {}, ""},
+		{"the folder above comes", func() { put(t, dir, "deep/x.txt", "") }, ""},
+		{"the workspace comes, with all", func() { put(t, dir, "deep/ws/.claude/agents/a.md", text("name: a\n")) }, "a"},
+		{"a file in a folder's place", func() { put(t, dir, "deep/ws/agents", "x") }, "a"},
+		{"and the folder", func() {
+			if err := os.Remove(filepath.Join(dir, "deep/ws/agents")); err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, "deep/ws/agents/b.md", text(""))
+		}, "a b"},
+		{"another workspace in its place", func() {
+			for _, m := range [][2]string{{"deep/ws", "gone"}, {"other", "deep/ws"}} {
+				if err := os.Rename(filepath.Join(dir, m[0]), filepath.Join(dir, m[1])); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "o"},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			settle(t, dir)
+			names(c)
+			step.change()
+			if got := names(c); got != step.want {
+				t.Errorf("got %q, want %q", got, step.want)
+			}
+		})
+	}
+}

@@ -42,8 +42,9 @@ type refresher struct {
 // stale says which sources may be other than at the last look.
 func (c *Catalog) stale() []bool {
 	out := make([]bool, len(c.sources))
-	for i, s := range c.sources {
-		out[i] = s.Path != "" && !c.visits[i].same()
+	c.glances = c.glances[:0]
+	for i := range c.sources {
+		out[i] = c.sources[i].Path != "" && !c.visits[i].same(&c.glances)
 	}
 	return out
 }
@@ -51,6 +52,7 @@ func (c *Catalog) stale() []bool {
 // refresh walks the stale sources, reads what is new or another than before, and
 // gives all files in the order of precedence. The caller holds mu.
 func (c *Catalog) refresh(stale []bool, all bool) []sourced {
+	now := c.now() // before the first look: what changes meanwhile has changed lately
 	r := &refresher{c: c, all: all, seen: make(map[cacheKey]*entry, len(c.cache)), walks: make([]*walker, len(c.sources)), said: map[profile.Diagnostic]bool{}}
 	for i, s := range c.sources {
 		switch {
@@ -64,7 +66,6 @@ func (c *Catalog) refresh(stale []bool, all bool) []sourced {
 			}
 		}
 	}
-	now := c.now()
 	loadAll(r.jobs, runtime.GOMAXPROCS(0), c.seed, c.opts)
 	for i, w := range r.walks {
 		if w != nil {

@@ -67,7 +67,7 @@ func (f folder) into(name, inRoot string) folder {
 // caller closes the root. before is what the last walk of the source listed. A source that does not exist has no root.
 func walk(src Source, all bool, before map[string]listing) (*walker, error) {
 	w := &walker{src: src, all: all, visited: map[string]bool{}, began: time.Now(), before: before, listed: map[string]listing{}}
-	w.looks = append(w.looks, lookAt(src.Path))
+	w.note(lookFor(src.Path))
 	info, err := os.Stat(src.Path)
 	if isAbsent(err) || err == nil && src.standard && !info.IsDir() {
 		return w, nil
@@ -261,7 +261,7 @@ func (w *walker) file(dir folder, f found) {
 		f.parts = w.partsOf(dir)
 	}
 	w.out = append(w.out, f)
-	w.looks = append(w.looks, look{w.path(f.inRoot), f.stamp, false})
+	w.note(look{path: w.path(f.inRoot), stamp: f.stamp})
 }
 
 // follow gives what a link leads to, if that is inside the root.
