@@ -36,6 +36,9 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 	case ended || err != nil:
 		return ended, err
 	case failed != nil:
+		if done, ended, err := r.fitLess(c.err); done || ended || err != nil {
+			return ended, err
+		}
 		return r.fail(session.ReasonError, failed)
 	}
 	r.settle(c)

@@ -26,7 +26,8 @@ type Blueprint struct {
 	// first run.
 	Hooks *hook.Set
 
-	models       []link // Model and its fallbacks
+	models       []link      // Model and its fallbacks
+	summariser   *summariser // nil: the loop's own model writes summaries
 	withheld     map[string]string
 	tools        map[string]offered
 	specJSON     []byte
@@ -80,6 +81,15 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 	return b, nil
 }
 
+// SummariseWith has another model write the summaries of long conversations: that
+// of the profile of the spec's Context. It is called before the first run.
+func (b *Blueprint) SummariseWith(m model.Model) error {
+	s := b.Spec.Context.Summariser
+	l, err := newLink(m, s, s.Model)
+	b.summariser = &summariser{l, s.System()}
+	return err
+}
+
 // compact takes the blanks out of a tool's schema. So it stands in the log, and a
 // loop that is taken up again sends the same bytes.
 func compact(d *model.ToolDef) (*model.ToolDef, error) {
@@ -129,7 +139,7 @@ func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, summariser: b.summariser, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

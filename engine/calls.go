@@ -205,7 +205,8 @@ func (r *run) bind(t offered, c tool.Call) (tool.Plan, error) {
 }
 
 func (r *run) toolCall(c session.CallState) tool.Call {
-	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.id, Input: c.Input, Permit: r.permit, Reply: c.Reply}
+	return tool.Call{ID: c.ID, Key: r.st.Key, Session: r.id, Input: c.Input, Permit: r.permit, Reply: c.Reply,
+		Blobs: r.deps.Blobs, MaxText: r.maxResult()}
 }
 
 func (r *run) recovery(c session.CallState) tool.Recovery {

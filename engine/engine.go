@@ -138,7 +138,6 @@ type run struct {
 	working            int // children
 	heard, seen        int // turns whose answer, and whose end, hooks were told of
 	held               reserved
-	size               size
 	timer              *time.Timer // of the time limit
 	next               *next
 	form               *form // of the answers; nil: see wants

@@ -22,12 +22,14 @@ const (
 type link struct {
 	model.Model
 	price      spec.Price
+	window     int // 0: not known
+	output     int // 0: not known
 	params     model.Params
 	paramsJSON []byte
 }
 
 func newLink(m model.Model, s *spec.Spec, as spec.Model) (link, error) {
-	l := link{Model: m, price: as.Price, params: model.Params{
+	l := link{Model: m, price: as.Price, window: as.ContextWindow, output: as.MaxOutput, params: model.Params{
 		Temperature: s.Params.Temperature, TopP: s.Params.TopP, MaxTokens: s.Params.MaxTokens,
 	}}
 	level := as.Level(s.Params.Thinking, s.Params.Temperature != nil || s.Params.TopP != nil)

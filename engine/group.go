@@ -78,10 +78,13 @@ func (g *group) runJob(ctx context.Context, j *job) {
 		var shown time.Time
 		return j.plan.Run(ctx, func(text string) { g.update(j, &shown, text) })
 	})
+	took := time.Since(start)
+	parts, kept := g.artifact(g.cleanParts(result.Parts))
+	result.Parts = parts
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tick()
-	g.logEnd(j, result, err, time.Since(start))
+	g.logEnd(j, result, kept, err, took)
 	if g.open--; g.open > 0 || g.above != nil {
 		g.log.flushSoon()
 	}
@@ -117,15 +120,15 @@ func (g *group) update(j *job, shown *time.Time, text string) {
 // logEnd logs how a call ended. When the worker gives the stream up, calls that
 // it broke off have no end: the next owner decides about them. Nor has one whose
 // child waits for a person.
-func (r *run) logEnd(j *job, result tool.Result, err error, took time.Duration) {
+func (r *run) logEnd(j *job, result tool.Result, kept string, err error, took time.Duration) {
 	if err != nil && r.ctx.Err() != nil || j.work != nil && j.work.open {
 		return
 	}
 	a := &session.ToolAfter{
-		Call: j.call.ID, Tool: j.call.Name, Outcome: session.OK, Parts: result.Parts, Duration: took,
+		Call: j.call.ID, Tool: j.call.Name, Outcome: session.OK, Parts: result.Parts, Artifact: kept, Duration: took,
 	}
 	if err != nil {
-		a.Parts = append(a.Parts, message.Text{Text: err.Error()})
+		a.Parts = append(a.Parts, message.Text{Text: r.clean(err.Error())})
 	}
 	if err != nil || result.Error {
 		a.Outcome = session.ToolError
@@ -133,6 +136,9 @@ func (r *run) logEnd(j *job, result tool.Result, err error, took time.Duration) 
 	if a.Parts == nil {
 		a.Parts = []message.Part{message.Text{Text: "(no output)"}}
 	}
-	a.Parts = r.cleanParts(a.Parts)
-	r.emit(a)
+	if kept == "" {
+		r.emit(a)
+		return
+	}
+	r.emitRefs(a, kept)
 }

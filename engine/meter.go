@@ -16,13 +16,6 @@ type reserved struct {
 	cost   float64
 }
 
-// size is how long the messages of a session are that were measured so far.
-type size struct {
-	messages int
-	bytes    int
-	images   int64
-}
-
 // usualOutput is how many tokens an answer is taken to have at most, where
 // neither the profile nor the catalog says.
 const usualOutput = 8192
@@ -105,11 +98,8 @@ func (r *run) room(tokens int64, cost float64) bool {
 
 // mayTake estimates what the next call takes at most.
 func (r *run) mayTake() (tokens int64, cost float64) {
-	for _, m := range r.s.Messages[r.size.messages:] {
-		r.size.add(m.Parts)
-	}
-	r.size.messages = len(r.s.Messages)
-	u := message.Usage{Input: message.Tokens(len(r.prefixJSON)+r.size.bytes) + r.size.images*imageTokens, Output: usualOutput}
+	input, _ := r.load()
+	u := message.Usage{Input: input, Output: usualOutput}
 	if n := r.Spec.Model.MaxOutput; n > 0 {
 		u.Output = int64(n)
 	}
@@ -119,25 +109,5 @@ func (r *run) mayTake() (tokens int64, cost float64) {
 	return u.Limited(), r.link.cost(&u)
 }
 
-func (s *size) add(parts []message.Part) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case message.Text:
-			s.bytes += len(p.Text)
-		case message.Thinking:
-			s.bytes += len(p.Text) + len(p.Redacted)
-		case message.Image:
-			s.images++
-		case message.ToolCall:
-			s.bytes += len(p.Input)
-		case message.ToolResult:
-			s.add(p.Parts)
-		}
-	}
-}
-
 // maxOutput is more tokens than any answer has.
 const maxOutput = 1e12
-
-// imageTokens is what providers count for a large image.
-const imageTokens = 1600

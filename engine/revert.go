@@ -59,5 +59,4 @@ func (r *run) revert(l *session.Loop) {
 		return // it was asked for, and tested, at this very place
 	}
 	r.emit(&session.Reverted{Call: c.ID, To: to, Category: b.Category, Text: r.clean(b.Text)})
-	r.size = size{}
 }

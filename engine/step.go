@@ -90,6 +90,9 @@ func (r *run) step() (ended bool, err error) {
 		if err := r.takeRest(l); err != nil {
 			return false, err
 		}
+		if done, ended, err := r.fit(); done || ended || err != nil {
+			return ended, err
+		}
 		if ended, err := r.beforeTurn(l); ended || err != nil {
 			return ended, err
 		}

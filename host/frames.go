@@ -54,6 +54,10 @@ func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byt
 		if b, ok := body[*session.Usage](e); ok {
 			dst = appendContextUsage(dst, e.Session, &b.Usage, f.window(ctx, e))
 		}
+	case "compaction":
+		if b, ok := body[*session.Compaction](e); ok {
+			dst = appendContextUsage(dst, e.Session, &message.Usage{Input: b.After}, f.window(ctx, e))
+		}
 	}
 	return dst
 }
@@ -194,12 +198,19 @@ func (h *Host) readWindow(ctx context.Context, tenant, digest string) (int, erro
 		Model struct {
 			ContextWindow int `json:"context_window"`
 		} `json:"model"`
+		Context struct {
+			Window int `json:"window"`
+		} `json:"context"`
 	}
 	if err := json.Unmarshal(data, &spec); err != nil {
 		return 0, err
 	}
-	if spec.Model.ContextWindow <= 0 {
-		return defaultWindow, nil
+	n, most := spec.Model.ContextWindow, spec.Context.Window
+	if most > 0 && (n <= 0 || most < n) {
+		n = most
 	}
-	return spec.Model.ContextWindow, nil
+	if n <= 0 {
+		n = defaultWindow
+	}
+	return n, nil
 }

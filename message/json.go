@@ -63,6 +63,7 @@ func appendPart(dst []byte, p Part) []byte {
 		if p.Error {
 			dst = append(dst, `,"error":true`...)
 		}
+		dst = appendField(dst, "artifact", p.Artifact)
 	}
 	return append(dst, '}')
 }
@@ -107,6 +108,7 @@ type partJSON struct {
 	InvalidInput *string         `json:"invalid_input"`
 	Parts        Parts           `json:"parts"`
 	Error        bool            `json:"error"`
+	Artifact     string          `json:"artifact"`
 }
 
 // Parts is a list of parts that encodes to and decodes from its canonical JSON.
@@ -144,7 +146,7 @@ func (j *partJSON) decode() (Part, error) {
 		}
 		return ToolCall{j.Call, j.Name, j.Input, false}, nil
 	case "tool_result":
-		return ToolResult{j.Call, j.Name, j.Parts, j.Error}, nil
+		return ToolResult{j.Call, j.Name, j.Parts, j.Error, j.Artifact}, nil
 	}
 	return nil, fmt.Errorf("message: unknown type of part %q", j.Type)
 }

@@ -91,11 +91,13 @@ type ToolCall struct {
 	Invalid  bool
 }
 
-// ToolResult answers one call. Parts are Text and Image.
+// ToolResult answers one call. Parts are Text and Image. Artifact is the digest
+// of the stored blob that has all of the text, where the parts do not.
 type ToolResult struct {
 	Call, Name string
 	Parts      []Part
 	Error      bool
+	Artifact   string
 }
 
 func (Text) part()       {}
@@ -134,6 +136,38 @@ type Usage struct {
 
 // bytesPerToken is the usual rule of thumb for English text and code.
 const bytesPerToken = 4
+
+// ImageTokens is what providers count for a large image.
+const ImageTokens = 1600
+
+// partBytes is what a part takes besides its text.
+const partBytes = 16
+
+// Tokens estimates the tokens of the message.
+func (m *Message) Tokens() int64 {
+	bytes, images := sizeOf(m.Parts)
+	return Tokens(bytes) + images*ImageTokens
+}
+
+func sizeOf(parts []Part) (bytes int, images int64) {
+	for _, p := range parts {
+		bytes += partBytes
+		switch p := p.(type) {
+		case Text:
+			bytes += len(p.Text)
+		case Thinking:
+			bytes += len(p.Text) + len(p.Redacted)
+		case Image:
+			images++
+		case ToolCall:
+			bytes += len(p.Name) + len(p.Input)
+		case ToolResult:
+			b, i := sizeOf(p.Parts)
+			bytes, images = bytes+b, images+i
+		}
+	}
+	return bytes, images
+}
 
 // Tokens estimates the tokens of n bytes of text, rounded up.
 func Tokens(n int) int64 { return int64((n + bytesPerToken - 1) / bytesPerToken) }

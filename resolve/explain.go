@@ -101,12 +101,28 @@ func values() []value {
 		{"subagents.tools", subagentTools},
 		{"subagents.prompt", func(s *spec.Spec) any { return s.Subagents.Prompt }},
 		{"subagents.inherit-denies", func(s *spec.Spec) any { return s.Subagents.InheritDenies }},
+		{"context.window", func(s *spec.Spec) any { return optional(notZero(s.Context.Window)) }},
+		{"context.reserve", func(s *spec.Spec) any { return optional(s.Context.Reserve) }},
+		{"context.compact-at", func(s *spec.Spec) any { return s.Context.CompactAt }},
+		{"context.keep-first", func(s *spec.Spec) any { return s.Context.KeepFirst }},
+		{"context.keep-recent", func(s *spec.Spec) any { return s.Context.KeepRecent }},
+		{"context.strategy", func(s *spec.Spec) any { return s.Context.Strategy }},
+		{"context.max-result", func(s *spec.Spec) any { return optional(notZero(s.Context.MaxResult)) }},
+		{"context.summariser", summariser},
+		{"context.providers", func(s *spec.Spec) any { return s.Context.Providers }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"steering", func(s *spec.Spec) any { return s.Steering }},
 		{"follow-up", func(s *spec.Spec) any { return s.FollowUp }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
 	}
+}
+
+func summariser(s *spec.Spec) any {
+	if s.Context.Summariser == nil {
+		return ""
+	}
+	return s.Context.Summariser.Name
 }
 
 func modelNames(models []spec.Model) []string {

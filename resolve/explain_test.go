@@ -27,6 +27,9 @@ var fieldKeys = map[string]string{
 	"Cache": "cache", "Steering": "steering", "FollowUp": "follow-up", "Workspace": "workspace", "Fallbacks": "fallbacks",
 	"Subagents.MaxDepth": "subagents.max-depth", "Subagents.MaxParallel": "subagents.max-parallel", "Subagents.Tools": "subagents.tools",
 	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model", "Hooks": "hooks",
+	"Context.Window": "context.window", "Context.Reserve": "context.reserve", "Context.CompactAt": "context.compact-at",
+	"Context.KeepFirst": "context.keep-first", "Context.KeepRecent": "context.keep-recent", "Context.Strategy": "context.strategy",
+	"Context.MaxResult": "context.max-result", "Context.Summariser": "context.summariser", "Context.Providers": "context.providers",
 }
 
 // TestNoFieldWithoutOrigin walks the fields of a spec: each has a native key,

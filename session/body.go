@@ -188,6 +188,7 @@ type ToolAfter struct {
 	Tool     string
 	Outcome  Outcome
 	Parts    []message.Part // what the model is told
+	Artifact string         // the digest of the blob that has all of the text, where Parts do not
 	Duration time.Duration
 }
 

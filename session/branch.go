@@ -83,7 +83,9 @@ func (s *Session) branch(b *Branch) {
 		s.Took = b.Why
 	}
 	for _, m := range b.Messages {
-		s.Messages = append(s.Messages, &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial})
+		copied := &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial}
+		s.Messages = append(s.Messages, copied)
+		s.Load.add(copied)
 	}
 }
 
@@ -100,6 +102,8 @@ func (s *Session) cut(at string) bool {
 	if n < s.Signed.Messages {
 		s.Signed = Signed{}
 	}
+	s.Uncompacted = 0
+	s.Load.recount(s.Messages, 0)
 	return true
 }
 

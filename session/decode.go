@@ -84,6 +84,8 @@ func newBody(typ string) Body {
 		return new(Fallback)
 	case "limit":
 		return new(Limit)
+	case "compaction":
+		return new(Compaction)
 	case "error":
 		return new(Error)
 	case "loop.end":
@@ -158,9 +160,10 @@ func (b *ToolAfter) UnmarshalJSON(data []byte) error {
 		Tool     string        `json:"tool"`
 		Outcome  Outcome       `json:"outcome"`
 		Parts    message.Parts `json:"parts"`
+		Artifact string        `json:"artifact"`
 		Duration time.Duration `json:"duration_ns"`
 	}
 	err := json.Unmarshal(data, &j)
-	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Duration}
+	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Artifact, j.Duration}
 	return err
 }

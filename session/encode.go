@@ -250,6 +250,7 @@ func (b *ToolAfter) AppendJSON(dst []byte) []byte {
 	o.str("tool", b.Tool)
 	o.str("outcome", string(b.Outcome))
 	o.parts(b.Parts)
+	o.str("artifact", b.Artifact)
 	o.num("duration_ns", int64(b.Duration))
 	return o.end()
 }

@@ -85,6 +85,8 @@ func bodies(t *rapid.T) []Body {
 		&Hooked{On: "before-tool", Decision: "rewrite", By: texts(t), Reason: texts(t), Call: texts(t), Input: json.RawMessage(`{"x":"<"}`)},
 		&Hooked{On: "after-tool", Decision: "deny", By: texts(t), Reason: texts(t), Failed: true, Call: texts(t), Parts: parts(t)},
 		&ToolUpdate{Call: texts(t), Text: texts(t)},
+		&Compaction{Kind: CompactSummary, Why: CompactFull, Message: texts(t), From: texts(t), To: texts(t), Text: texts(t), Count: n, Artifact: "d", Before: int64(n), After: 1},
+		&Compaction{Kind: CompactPrune, Why: CompactOverflow, Results: []CutResult{{texts(t), texts(t), texts(t), "d"}}, Error: &Error{Code: "C", Error: texts(t)}},
 		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
 		&Usage{Usage: usage(t), Model: texts(t)},
 		&Fallback{From: texts(t), To: texts(t), Code: texts(t), Error: texts(t), Until: time.Unix(int64(n), 0).UTC()},

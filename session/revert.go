@@ -35,4 +35,5 @@ func (s *Session) revert(b *Reverted) {
 	moved := &message.Message{ID: ask.ID, Parent: b.To, Role: ask.Role, Parts: ask.Parts, Partial: ask.Partial}
 	s.cut(b.To)
 	s.Messages = append(s.Messages, moved)
+	s.Load.add(moved)
 }

@@ -55,6 +55,9 @@ type Session struct {
 	Took     string    // why (Branch.Why) the next loop does not go on from the last one's end
 	Resting  []Rest    // models that failed, each once
 	Named    int       // how many children its calls have named
+	Load     Load      // of the messages
+	// Uncompacted is how large they were when no summary of them was to be had.
+	Uncompacted int64
 
 	// Of a child:
 	Parent string   // the session that delegates
@@ -98,6 +101,7 @@ type Loop struct {
 	Answer           string       // the id of the message that the attempt is for
 	Answered         bool         // the present turn has its message
 	Aside            *TurnRequest // the newest attempt at what is asked aside, until the log goes on
+	Overflow         int          // the turn in which the model refused a request that was too long; 0: none
 	Resumed          int          // how often it was taken up since the last progress
 	Usage            message.Usage
 	Active           time.Duration // time spent working, as far as the log shows
@@ -264,6 +268,13 @@ func (s *Session) apply(e *Event, body Body) error {
 		s.rest(b)
 	case *Usage:
 		s.Usage = s.Usage.Add(b.Usage)
+		if l := s.Loop; l != nil && l.Answered && l.Aside == nil {
+			s.Load.count(&b.Usage)
+		}
+	case *Compaction:
+		if err := s.compact(e.Turn, b); err != nil {
+			return err
+		}
 	case *ToolBefore:
 		if b.Child != "" {
 			s.Named++
@@ -444,6 +455,7 @@ func (s *Session) say(b *Message) error {
 	}
 	m := &message.Message{ID: b.ID, Parent: b.Parent, Role: b.Role, Parts: parts, Partial: b.Partial}
 	s.Messages = append(s.Messages, m)
+	s.Load.add(m)
 	if l := s.Loop; l != nil && b.Role == message.User {
 		l.hear(b)
 	}
@@ -496,7 +508,7 @@ func (l *Loop) results(calls []string) ([]message.Part, error) {
 			return nil, fmt.Errorf("call %s has no end", id)
 		}
 		told, failed := c.told()
-		parts = append(parts, message.ToolResult{Call: id, Name: c.Name, Parts: told, Error: failed})
+		parts = append(parts, message.ToolResult{Call: id, Name: c.Name, Parts: told, Error: failed, Artifact: c.After.Artifact})
 	}
 	l.Calls = nil
 	return parts, nil

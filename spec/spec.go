@@ -53,8 +53,9 @@ type Spec struct {
 	Cache         string        `json:"cache"` // auto, manual or off
 	// Steering and FollowUp say how many of the messages that wait are delivered
 	// at once: OneAtATime or QueueAll.
-	Steering string `json:"steering,omitempty"`
-	FollowUp string `json:"follow_up,omitempty"`
+	Steering string  `json:"steering,omitempty"`
+	FollowUp string  `json:"follow_up,omitempty"`
+	Context  Context `json:"context,omitzero"`
 
 	// Hooks are asked on the way, in this order: the profile's, then the host's.
 	Hooks []hook.Entry `json:"hooks,omitempty"`

@@ -26,11 +26,11 @@ const (
 	sniffBytes    = 8000    // looked at to tell text from binary, as git does
 )
 
-var readDef = def("read", "Read a text file as numbered lines, look at an image, or list a directory. "+
+var readDef = def("read", "Read a text file as numbered lines, look at an image, list a directory, or open what was left out of a result (artifact:…). "+
 	"Long files come in pieces: go on with offset.", `{
   "type": "object",
   "properties": {
-    "path": {"type": "string", "minLength": 1, "description": "File or directory, relative to the workspace or absolute"},
+    "path": {"type": "string", "minLength": 1, "description": "File or directory, relative to the workspace or absolute; or artifact:…"},
     "offset": {"type": "integer", "minimum": 1, "description": "First line to read, from 1"},
     "limit": {"type": "integer", "minimum": 1, "description": "How many lines to read"}
   },
@@ -61,6 +61,9 @@ func (t *readTool) Prepare(_ context.Context, c Call) (Plan, error) {
 		in.Limit = t.limit
 	}
 	in.Offset = max(in.Offset, 1)
+	if strings.HasPrefix(in.Path, ArtifactPrefix) {
+		return newArtifact(t, c, in)
+	}
 	to, err := t.open(in.Path)
 	if err != nil {
 		return nil, err

@@ -60,6 +60,10 @@ type Call struct {
 	// Reply is what a person has said to what an Asking tool asks; nil: nobody is
 	// there to say it.
 	Reply *session.InputAnswered
+	// Blobs has what was too long to be sent whole; nil: there is nothing. MaxText
+	// is how many bytes of text of a result are sent; 0: all.
+	Blobs   session.Blobs
+	MaxText int
 }
 
 // Result is what the model is told. Parts are Text and Image.

@@ -122,7 +122,7 @@ var keys = [...]Key{
 		Key{Name: "scope", Shape: word("none", "session", "persistent"), Default: "none", Meaning: "how long it is kept"},
 		Key{Name: "profile", Shape: text, Meaning: "the profile that extracts it"},
 	))},
-	{Name: "context", Meaning: "what of a long conversation is sent", Shape: contextShape},
+	{Name: "context", Acts: true, Meaning: "what of a long conversation is sent", Shape: contextShape},
 	{Name: "session", Meaning: "the session that a run belongs to", Shape: dict(
 		Key{Name: "rotate-after", Shape: duration, Meaning: "a new one after this time without a prompt"},
 		Key{Name: "scope", Shape: word("ephemeral", "persistent"), Meaning: "whether it is kept"},

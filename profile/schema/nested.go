@@ -48,14 +48,15 @@ var (
 	))}
 
 	contextShape = dict(
-		Key{Name: "window", Shape: atLeast1, Default: "the model's", Meaning: "tokens that a request may have"},
-		Key{Name: "reserve", Shape: Shape{Kind: Count}, Meaning: "tokens of it that are kept free for the answer"},
-		Key{Name: "compact-at", Shape: fraction, Default: "0.85", Meaning: "the share of the window at which it is compacted"},
-		Key{Name: "keep-first", Shape: Shape{Kind: Count}, Default: "2", Meaning: "turns at the start that stay"},
-		Key{Name: "keep-recent", Shape: Shape{Kind: Count}, Default: "10", Meaning: "turns at the end that stay"},
-		Key{Name: "strategy", Shape: word("summary", "prune", "none"), Default: "summary", Meaning: "what becomes of the others"},
-		Key{Name: "summariser", Shape: text, Meaning: "the profile that writes the summary"},
-		Key{Name: "providers", Shape: list, Meaning: "what adds to each request"},
+		Key{Name: "window", Shape: atLeast1, Acts: true, Default: "the model's", Meaning: "tokens that a request may have"},
+		Key{Name: "reserve", Shape: Shape{Kind: Count}, Acts: true, Default: "the longest answer, at most a quarter", Meaning: "tokens of it that are kept free for the answer"},
+		Key{Name: "compact-at", Shape: fraction, Acts: true, Default: "0.85", Meaning: "the share of the window at which it is compacted"},
+		Key{Name: "keep-first", Shape: Shape{Kind: Count}, Acts: true, Default: "2", Meaning: "turns at the start that stay"},
+		Key{Name: "keep-recent", Shape: Shape{Kind: Count}, Acts: true, Default: "10", Meaning: "turns at the end that stay"},
+		Key{Name: "strategy", Shape: word("summary", "prune", "none"), Acts: true, Default: "summary", Meaning: "what becomes of the others: `prune` leaves them out, `none` sends all"},
+		Key{Name: "max-result", Shape: Shape{Kind: Count}, Acts: true, Default: "6000", Meaning: "tokens of a tool's result that are sent; what is more can be read as an artifact. 0: all"},
+		Key{Name: "summariser", Shape: text, Acts: true, Default: "the profile itself", Meaning: "the profile that writes the summary"},
+		Key{Name: "providers", Shape: list, Acts: true, Meaning: "what adds to each request, by the names that the program gave them"},
 	)
 
 	planning = boolean.or(dict(
