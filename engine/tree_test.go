@@ -16,31 +16,32 @@ import (
 // to others, and they to others again.
 func TestAnyInterleavingOfATree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, rt)
-		w.names = append(w.names, "task", "task")
-		give := task.New([]task.Target{{Name: "c"}}, func(name string) string { return fmt.Sprintf("unknown profile %q.", name) })
-		alone := w.tools
-		w.tools = append(w.tools, give)
-		w.child = func(_ context.Context, c engine.Child) (*engine.Blueprint, error) {
-			if c.Open != nil && rapid.IntRange(0, 9).Draw(rt, "gone") == 0 {
-				return nil, fmt.Errorf("there is no %s any more", c.Profile)
-			}
-			below := *w.bench
-			s := *w.spec
-			s.Name = "c"
-			below.spec, below.tools = &s, alone
-			if c.Above.Spec.Name != "c" {
-				below.tools = append([]tool.Tool{give}, alone...)
-			}
-			return below.blueprint(), nil
-		}
+		w := newTreeWorld(t, rt)
 		w.post(0)
-		for range 200 {
-			if !w.runOnce() && !w.postAnswer() && !w.postIdle() {
-				w.check()
-				return
-			}
-		}
-		rt.Fatalf("the session does not come to rest")
+		w.rest()
 	})
+}
+
+// newTreeWorld is a world whose agents give tasks to others, and they to others
+// again.
+func newTreeWorld(t *testing.T, rt *rapid.T) *world {
+	w := newWorld(t, rt)
+	w.names = append(w.names, "task", "task")
+	give := task.New([]task.Target{{Name: "c"}}, func(name string) string { return fmt.Sprintf("unknown profile %q.", name) })
+	alone := w.tools
+	w.tools = append(w.tools, give)
+	w.child = func(_ context.Context, c engine.Child) (*engine.Blueprint, error) {
+		if c.Open != nil && rapid.IntRange(0, 9).Draw(rt, "gone") == 0 {
+			return nil, fmt.Errorf("there is no %s any more", c.Profile)
+		}
+		below := *w.bench
+		s := *w.spec
+		s.Name = "c"
+		below.spec, below.tools = &s, alone
+		if c.Above.Spec.Name != "c" {
+			below.tools = append([]tool.Tool{give}, alone...)
+		}
+		return below.blueprint(), nil
+	}
+	return w
 }

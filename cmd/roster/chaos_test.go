@@ -45,7 +45,7 @@ func TestServerKilledAtRandom(t *testing.T) {
 	c := newChaos(t)
 	n := kills(t)
 	for i := range n {
-		c.admit(i*len(c.runs)/n + 2)
+		c.admit(min(i*len(c.runs)/n+2, c.open+atOnce-c.busy))
 		c.life(rand.IntN(eventsPerLife))
 		c.look()
 	}
@@ -71,6 +71,7 @@ type chaos struct {
 	*workspace
 	runs     []*chaosRun
 	open     int            // how many of the runs have been sent, or may be
+	busy     int            // how many of them the last server left at work
 	newest   map[string]int // types of the events that stood last when the server died
 	seen     map[session.Key]int64
 	outcomes map[session.Outcome]int
@@ -99,13 +100,17 @@ func newChaos(t *testing.T) *chaos {
 	return c
 }
 
+// atOnce is how many runs are open at a time: the more there are, the less each
+// gets on before the server dies again.
+const atOnce = 4
+
 // admit lets the first n runs begin.
-func (c *chaos) admit(n int) { c.open = min(n, len(c.runs)) }
+func (c *chaos) admit(n int) { c.open = max(c.open, min(n, len(c.runs))) }
 
 // eventsPerLife bounds how many events are logged before a server dies, and
 // idleLife how long it waits for the next one. A run has about a hundred.
 const (
-	eventsPerLife = 90
+	eventsPerLife = 140
 	idleLife      = time.Second
 )
 
@@ -306,11 +311,16 @@ func (c *chaos) look() {
 	}
 	store := openStore(c.t, filepath.Join(dir, "roster.db"))
 	defer store.Close()
+	c.busy = 0
 	for sum, err := range store.List(c.t.Context(), "local", session.Query{}) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if sum.Runnable() || sum.Suspended || c.seen[sum.Key] != sum.Last {
+		busy := sum.Runnable() || sum.Suspended
+		if busy {
+			c.busy++
+		}
+		if busy || c.seen[sum.Key] != sum.Last {
 			events := c.fold(store, sum)
 			c.newest[events[len(events)-1].Type]++
 			c.seen[sum.Key] = sum.Last
