@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -149,38 +148,12 @@ func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
 	if r.above == nil {
 		defer r.log.waited()
 	}
-	left := r.outputLeft()
+	h := hearing{run: r, call: c, left: r.outputLeft(), aside: a != nil}
 	defer r.tick()
 	defer r.apart()()
-	c.began = time.Now()
-	for chunk, err := range guarded(r.link.Stream(r.work, c.request)) {
-		if err != nil {
-			c.err = err
-			return c
-		}
-		if chunk.Text != "" && a == nil {
-			r.live(&session.Delta{Message: id, Attempt: req.Attempt, Offset: len(c.text), Text: chunk.Text})
-			c.text = append(c.text, chunk.Text...)
-		}
-		if chunk.Thinking != "" && a == nil {
-			r.live(&session.Thinking{Delta: session.Delta{Message: id, Attempt: req.Attempt, Offset: c.thought, Text: chunk.Thinking}})
-			c.thought += len(chunk.Thinking)
-		}
-		c.out += len(chunk.Text) + len(chunk.Thinking) + len(chunk.CallArgs)
-		if c.over = chunk.Done == nil && message.Tokens(c.out) > left; c.over {
-			return c
-		}
-		if chunk.Usage != nil {
-			c.usage = chunk.Usage
-		}
-		if chunk.Done != nil {
-			c.done, c.stop = chunk.Done, chunk.Stop
-		}
-	}
-	if c.done == nil {
-		c.err = &model.Error{Kind: model.Protocol, Model: r.link.Name(), Message: "the answer has no end"}
-	}
-	return c
+	h.began = time.Now()
+	h.listen(r.link.Stream(r.work, c.request))
+	return h.call
 }
 
 // compose makes the request of the next turn, and what the log says of it.
@@ -195,29 +168,6 @@ func (r *run) compose(l *session.Loop, id string) (call, *session.TurnRequest) {
 	}
 	c.err = r.sign(req, c.request.Messages)
 	return c, req
-}
-
-// guarded turns a panic of a model into an error, so that what it says of it is
-// treated like any other text that comes in, and the process goes on.
-func guarded(answer iter.Seq2[model.Chunk, error]) iter.Seq2[model.Chunk, error] {
-	return func(yield func(model.Chunk, error) bool) {
-		ours := false
-		defer func() {
-			if ours {
-				return // the panic is the engine's own
-			}
-			if p := recover(); p != nil {
-				yield(model.Chunk{}, fmt.Errorf("the model failed: %v", p))
-			}
-		}()
-		for chunk, err := range answer {
-			ours = true
-			more := yield(chunk, err)
-			if ours = false; !more {
-				return
-			}
-		}
-	}
 }
 
 // sign notes the form in which messages of the branch are sent, from its first
