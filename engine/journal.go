@@ -91,9 +91,12 @@ func (j *journal) commit(ctx context.Context, learn func([]session.Event) error,
 			return true, nil
 		}
 		err := j.append(ctx)
+		if err == nil {
+			return true, nil
+		}
 		var behind *session.Behind
 		if !errors.As(err, &behind) {
-			return err == nil, err
+			return false, err
 		}
 		j.last = behind.Events[len(behind.Events)-1].Seq
 		j.done = append(j.done, behind.Events...)

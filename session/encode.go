@@ -154,6 +154,17 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	return o.end()
 }
 
+func (b *Start) AppendJSON(dst []byte) []byte {
+	o := begin(dst)
+	o.key("profile")
+	o.dst = message.AppendString(o.dst, b.Profile)
+	o.key("title")
+	o.dst = message.AppendString(o.dst, b.Title)
+	o.str("parent", b.Parent)
+	o.str("call", b.Call)
+	return o.end()
+}
+
 func (b *Steer) AppendJSON(dst []byte) []byte {
 	o := begin(dst)
 	o.parts(b.Parts)
@@ -305,7 +316,6 @@ func (b *Delta) AppendJSON(dst []byte) []byte {
 
 func (b *Cancel) AppendJSON(dst []byte) []byte      { return appendAny(dst, b) }
 func (b *Set) AppendJSON(dst []byte) []byte         { return appendAny(dst, b) }
-func (b *Start) AppendJSON(dst []byte) []byte       { return appendAny(dst, b) }
 func (b *Switched) AppendJSON(dst []byte) []byte    { return appendAny(dst, b) }
 func (b *LoopResumed) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 func (b *ToolUpdate) AppendJSON(dst []byte) []byte  { return appendAny(dst, b) }

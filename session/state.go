@@ -454,6 +454,9 @@ func (s *Session) say(b *Message) error {
 		return fmt.Errorf("session %s: message %s: %w", s.ID, b.ID, err)
 	}
 	m := &message.Message{ID: b.ID, Parent: b.Parent, Role: b.Role, Parts: parts, Partial: b.Partial}
+	if s.Messages == nil {
+		s.Messages = make([]*message.Message, 0, 2) // a prompt and its answer
+	}
 	s.Messages = append(s.Messages, m)
 	s.Load.add(m)
 	if l := s.Loop; l != nil && b.Role == message.User {

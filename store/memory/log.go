@@ -21,6 +21,10 @@ type place struct{ page, offset uint32 }
 const (
 	minPage = 1 << 10 // bytes
 	maxPage = 32 << 10
+
+	// What the log of a session with one answer has.
+	usualEvents = 12
+	usualPages  = 2
 )
 
 // overhead is more than the lengths and numbers of an envelope take.
@@ -31,6 +35,9 @@ func (l *log) add(e *session.Event) {
 	size := overhead + len(e.Session) + len(e.Loop) + len(e.Agent) + len(e.Chain) + len(e.Type) + len(e.Data)
 	for _, r := range e.Refs {
 		size += len(r) + binary.MaxVarintLen64
+	}
+	if l.index == nil {
+		l.index, l.pages = make([]place, 0, usualEvents), make([][]byte, 0, usualPages)
 	}
 	n := len(l.pages) - 1
 	if n < 0 || cap(l.pages[n])-len(l.pages[n]) < size {
