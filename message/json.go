@@ -32,6 +32,7 @@ func appendPart(dst []byte, p Part) []byte {
 	case Text:
 		dst = append(dst, `{"type":"text","text":`...)
 		dst = AppendString(dst, p.Text)
+		dst = appendField(dst, "phase", p.Phase)
 	case Thinking:
 		dst = append(dst, `{"type":"thinking","text":`...)
 		dst = AppendString(dst, p.Text)
@@ -96,6 +97,7 @@ func appendField(dst []byte, name, value string) []byte {
 type partJSON struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
+	Phase        string          `json:"phase"`
 	Signature    string          `json:"signature"`
 	Redacted     string          `json:"redacted"`
 	By           string          `json:"by"`
@@ -135,7 +137,7 @@ func (ps *Parts) UnmarshalJSON(data []byte) error {
 func (j *partJSON) decode() (Part, error) {
 	switch j.Type {
 	case "text":
-		return Text{j.Text}, nil
+		return Text{j.Text, j.Phase}, nil
 	case "thinking":
 		return Thinking{j.Text, j.Signature, j.Redacted, j.By}, nil
 	case "image":

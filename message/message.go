@@ -53,6 +53,21 @@ func (m *Message) Wire(renderer string, encode func(*Message) ([]byte, error)) (
 // Text joins the text parts.
 func (m *Message) Text() string { return PartsText(m.Parts) }
 
+// Answer is what the message says in the end: its text, without what a model
+// calls commentary where there is more.
+func (m *Message) Answer() string {
+	var final []Part
+	for _, p := range m.Parts {
+		if t, ok := p.(Text); ok && t.Phase == FinalAnswer {
+			final = append(final, p)
+		}
+	}
+	if final == nil {
+		return m.Text()
+	}
+	return PartsText(final)
+}
+
 // Calls returns the tool calls of the message in order.
 func (m *Message) Calls() []ToolCall {
 	var calls []ToolCall
@@ -67,8 +82,15 @@ func (m *Message) Calls() []ToolCall {
 // Part is one of Text, Thinking, Image, ToolCall and ToolResult.
 type Part interface{ part() }
 
-// Text is plain text.
-type Text struct{ Text string }
+// Text is plain text. Phase is what a model says that it is, if it does so:
+// Commentary on the way, or the FinalAnswer.
+type Text struct{ Text, Phase string }
+
+// The phases of a text.
+const (
+	Commentary  = "commentary"
+	FinalAnswer = "final_answer"
+)
 
 // Thinking is a model's reasoning. Signature is the provider's proof, sent
 // back unchanged with the conversation; Redacted holds reasoning that only the

@@ -19,7 +19,7 @@ func parts(t *rapid.T) []message.Part {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Part {
 		switch rapid.IntRange(0, 5).Draw(t, "kind") {
 		case 0:
-			return message.Text{Text: texts(t)}
+			return message.Text{Text: texts(t), Phase: rapid.SampledFrom([]string{"", message.Commentary, message.FinalAnswer}).Draw(t, "phase")}
 		case 1:
 			return message.Thinking{Text: texts(t), Signature: texts(t), Redacted: texts(t)}
 		case 2:

@@ -463,7 +463,7 @@ func (s *Session) say(b *Message) error {
 		l.hear(b)
 	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
-		l.Answered, l.Resumed, l.Text = true, 0, m.Text()
+		l.Answered, l.Resumed, l.Text = true, 0, m.Answer()
 		l.Calls = l.Calls[:0:0]
 		for _, c := range m.Calls() {
 			l.Calls = append(l.Calls, CallState{ToolCall: c})

@@ -49,7 +49,8 @@ type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
 	Details    struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 }
 
@@ -129,7 +130,8 @@ func (d *decoder) event(raw []byte) error {
 	}
 	if u := in.Usage; u != nil {
 		cached := min(u.Details.Cached, u.Prompt)
-		d.usage = &message.Usage{Input: u.Prompt - cached, CacheRead: cached, Output: u.Completion}
+		written := min(u.Details.Written, u.Prompt-cached)
+		d.usage = &message.Usage{Input: u.Prompt - cached - written, CacheRead: cached, CacheWrite: written, Output: u.Completion}
 	}
 	for i := range in.Choices {
 		c := &in.Choices[i]

@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 
@@ -39,6 +40,7 @@ type item struct {
 	Type      string    `json:"type"`
 	CallID    string    `json:"call_id"`
 	Name      string    `json:"name"`
+	Phase     string    `json:"phase"`
 	Arguments string    `json:"arguments"`
 	Content   []content `json:"content"`
 	Summary   []content `json:"summary"`
@@ -55,7 +57,8 @@ type usage struct {
 	Input   int64 `json:"input_tokens"`
 	Output  int64 `json:"output_tokens"`
 	Details struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 }
 
@@ -66,6 +69,7 @@ type block struct {
 	callID, name string
 	text         wire.Text // or reasoning, or a call's arguments
 	proof        string    // of reasoning
+	phase        string    // of a message
 }
 
 // decoder puts the message together from its pieces.
@@ -106,7 +110,8 @@ func (d *decoder) event(raw []byte) error {
 	switch in.Type {
 	case "response.output_item.added":
 		return d.begin(in.Index, &in.Item)
-	case "response.output_text.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta":
+	case "response.output_text.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
+		"response.reasoning_text.delta":
 		return d.piece(in.Index, in.Delta)
 	case "response.refusal.delta":
 		d.refused = true
@@ -157,7 +162,7 @@ func (d *decoder) document() error {
 
 // begin opens the block of an item.
 func (d *decoder) begin(index int, in *item) error {
-	b := &block{index: index, kind: in.Type, callID: in.CallID, name: in.Name}
+	b := &block{index: index, kind: in.Type, callID: in.CallID, name: in.Name, phase: in.Phase}
 	d.blocks = append(d.blocks, b)
 	if in.Type != "function_call" {
 		return nil
@@ -196,6 +201,7 @@ func (d *decoder) finish(index int, in *item) error {
 		}
 		b = d.blocks[len(d.blocks)-1]
 	}
+	b.phase = cmp.Or(in.Phase, b.phase)
 	if in.Encrypted != "" {
 		b.proof = proof(in.ID, in.Encrypted)
 	}
@@ -209,7 +215,7 @@ func (d *decoder) finish(index int, in *item) error {
 func (d *decoder) textOf(in *item) string {
 	text := in.Arguments
 	for _, c := range in.Content {
-		if in.Type != "message" {
+		if len(in.Summary) > 0 {
 			break
 		}
 		text += c.Text + c.Refusal
@@ -236,7 +242,8 @@ func (d *decoder) end(in *response) error {
 	}
 	if u := in.Usage; u != nil {
 		cached := min(u.Details.Cached, u.Input)
-		d.usage = &message.Usage{Input: u.Input - cached, CacheRead: cached, Output: u.Output}
+		written := min(u.Details.Written, u.Input-cached)
+		d.usage = &message.Usage{Input: u.Input - cached - written, CacheRead: cached, CacheWrite: written, Output: u.Output}
 	}
 	d.status, d.incomplete = in.Status, in.Incomplete.Reason
 	if d.status == "" {
@@ -282,7 +289,7 @@ func (d *decoder) last() model.Chunk {
 		switch b.kind {
 		case "message":
 			if text != "" {
-				m.Parts = append(m.Parts, message.Text{Text: text})
+				m.Parts = append(m.Parts, message.Text{Text: text, Phase: b.phase})
 			}
 		case "reasoning":
 			if text != "" || b.proof != "" {

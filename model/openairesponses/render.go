@@ -32,7 +32,7 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 	b.Add([]byte(`,"input":[`))
 	var tail []byte
 	if r.Tail != "" {
-		tail = appendText(nil, message.User, r.Tail)
+		tail = appendText(nil, message.User, message.Text{Text: r.Tail})
 	}
 	if err := b.AddMessages(false, r.Messages, m.Wire, tail); err != nil {
 		return nil, m.endpoint.Refuse(err)
@@ -146,14 +146,20 @@ func encodeMessage(m *message.Message) (b []byte, err error) {
 	return b, nil
 }
 
-func appendText(b []byte, role message.Role, text string) []byte {
+// appendText appends a message of text. The phase of an answer goes back with it:
+// models that give one do worse without.
+func appendText(b []byte, role message.Role, text message.Text) []byte {
 	b = wire.AppendString(append(b, `{"role":`...), role)
-	return append(wire.AppendString(append(b, `,"content":`...), text), '}')
+	b = wire.AppendString(append(b, `,"content":`...), text.Text)
+	if text.Phase != "" {
+		b = wire.AppendString(append(b, `,"phase":`...), text.Phase)
+	}
+	return append(b, '}')
 }
 
 func appendUser(b []byte, parts []message.Part) ([]byte, error) {
 	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
-		return appendText(b, message.User, t.Text), nil
+		return appendText(b, message.User, message.Text{Text: t.Text}), nil
 	}
 	b, err := appendContent(append(b, `{"role":"user","content":`...), parts)
 	if err != nil {
@@ -196,7 +202,7 @@ func encodeAssistant(parts []message.Part) ([]byte, error) {
 		}
 		switch p := p.(type) {
 		case message.Text:
-			b = appendText(b, message.Assistant, p.Text)
+			b = appendText(b, message.Assistant, p)
 		case message.Thinking:
 			b = appendThinking(b, p)
 		case message.ToolCall:

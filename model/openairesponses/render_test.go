@@ -28,6 +28,19 @@ func TestRenderGolden(t *testing.T) {
 	}))
 }
 
+// TestPhasesGoBack: what a model said of its texts is sent with them, and nothing
+// is where nothing was said.
+func TestPhasesGoBack(t *testing.T) {
+	r := wiretest.Request(wiretest.Say(message.Assistant,
+		message.Text{Text: "I look.", Phase: message.Commentary}, message.ToolCall{ID: "c", Name: "list"}), wiretest.Text(message.Assistant, "Four."))
+	b := string(wiretest.Render(t, New(Config{Model: "small"}), r))
+	for _, want := range []string{`{"role":"assistant","content":"I look.","phase":"commentary"}`, `{"role":"assistant","content":"Four."}`} {
+		if !strings.Contains(b, want) {
+			t.Errorf("%s has no %s", b, want)
+		}
+	}
+}
+
 func TestRenderRefuses(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

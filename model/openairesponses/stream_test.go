@@ -30,6 +30,11 @@ func TestStream(t *testing.T) {
 		}, Stop: "length", Usage: &message.Usage{Input: 5, Output: 2}},
 		{File: "filtered.sse", Parts: []message.Part{message.Text{Text: "Hm"}}, Stop: "refusal", Usage: &message.Usage{Input: 5, Output: 2}},
 		{File: "refusal.sse", Parts: []message.Part{message.Text{Text: "I can't do that."}}, Stop: "refusal", Usage: &message.Usage{Input: 9, Output: 4}},
+		{File: "phases.sse", Parts: []message.Part{
+			message.Text{Text: "I look first.", Phase: message.Commentary}, message.Text{Text: "It is four.", Phase: message.FinalAnswer},
+		}, Stop: "stop", Usage: &message.Usage{Input: 76, CacheRead: 1024, CacheWrite: 1000, Output: 20}},
+		{File: "raw-reasoning.sse", Parts: []message.Part{message.Thinking{Text: "Two and two.", By: signer}, message.Text{Text: "Four."}},
+			Stop: "stop", Usage: &message.Usage{Input: 9, Output: 7}},
 		{File: "document.json", Parts: []message.Part{
 			message.Text{Text: "Both."}, read("t1", `{"path":"a"}`), read("t2", `{"path":"b"}`),
 		}, Stop: "tools", Usage: &message.Usage{Input: 12, Output: 8}},

@@ -71,11 +71,11 @@ func openaiStream(t *testing.T, client openai.Client, params openai.ChatCompleti
 		t.Fatal(err)
 	}
 	answer := acc.Choices[0]
-	cached := acc.Usage.PromptTokensDetails.CachedTokens
+	cached, written := acc.Usage.PromptTokensDetails.CachedTokens, acc.Usage.PromptTokensDetails.CacheWriteTokens
 	e.Whole = whole{
 		Text:  answer.Message.Content + answer.Message.Refusal,
 		Stop:  map[string]string{"stop": "stop", "tool_calls": "tools", "length": "length", "content_filter": "refusal"}[answer.FinishReason],
-		Usage: message.Usage{Input: acc.Usage.PromptTokens - cached, CacheRead: cached, Output: acc.Usage.CompletionTokens},
+		Usage: message.Usage{Input: acc.Usage.PromptTokens - cached - written, CacheRead: cached, CacheWrite: written, Output: acc.Usage.CompletionTokens},
 	}
 	if answer.Message.Refusal != "" {
 		e.Whole.Stop = "refusal"

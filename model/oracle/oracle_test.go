@@ -115,7 +115,15 @@ func requests() map[string]*model.Request {
 	thinking.Params = model.Params{Thinking: model.ThinkingHigh}
 	answer := wiretest.Conversation()
 	answer.Params = model.Params{Schema: &model.Schema{Name: "answer", JSON: []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`), Strict: true}}
+	phased := wiretest.Conversation()
+	for i, p := range phased.Messages[2].Parts {
+		if text, ok := p.(message.Text); ok {
+			text.Phase = message.Commentary
+			phased.Messages[2].Parts[i] = text
+		}
+	}
 	return map[string]*model.Request{
+		"phases": phased,
 		"first": first, "everything": wiretest.Conversation(), "no tools, no cache": quiet, "thinking": thinking, "an answer by schema": answer,
 	}
 }
