@@ -62,6 +62,13 @@ func (s *states) take(ctx context.Context, j *dispatch.Job) (*session.State, err
 	return st, nil
 }
 
+// drop forgets a session that is no more.
+func (s *states) drop(k session.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, k)
+}
+
 // put keeps a state that is a fold of committed events only.
 func (s *states) put(st *session.State) {
 	now := time.Now()

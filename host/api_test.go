@@ -404,6 +404,33 @@ func TestGoingBack(t *testing.T) {
 	s.post(path+"/rerun", `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
 }
 
+func TestFindingAndRemovingSessions(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"})
+	var first struct{ SessionID string }
+	s.post("/chat", `{"message":"of zebras","agentId":"echo"}`).into(t, &first)
+	s.post("/chat", `{"message":"of lions","agentId":"echo"}`)
+	var list []struct {
+		ID, Match string
+		Seq       int64
+	}
+	s.get("/sessions?q=ZEBRAS").into(t, &list)
+	if len(list) != 1 || list[0].ID != first.SessionID || list[0].Match != "of zebras" || list[0].Seq != 1 {
+		t.Errorf("found %+v", list)
+	}
+	s.get("/sessions?q=").wantError(t, 400, "InvalidField")
+	s.get("/sessions?q=zebras&tenantId=other").into(t, &list)
+	if len(list) != 0 {
+		t.Errorf("the other tenant finds %+v", list)
+	}
+	path := "/sessions/" + first.SessionID
+	s.do("DELETE", path+"?tenantId=other", "").wantError(t, 404, "SessionNotFound")
+	if a := s.do("DELETE", path, ""); a.status != 204 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	s.get(path).wantError(t, 404, "SessionNotFound")
+	s.do("DELETE", path, "").wantError(t, 404, "SessionNotFound")
+}
+
 func TestRequestOfATurn(t *testing.T) {
 	s := newSite(t, script.Reply{Text: "one"}, script.Reply{Text: "two"})
 	var first struct{ SessionID string }

@@ -68,6 +68,7 @@ type Deps struct {
 	// all branches.
 	Rerun  func(ctx context.Context, k session.Key, at string, ask Ask) (Submitted, error)
 	Revert func(ctx context.Context, k session.Key, to string) (string, error)
+	Prune  func(ctx context.Context, k session.Key) error // removes a session for good
 	Tree   func(ctx context.Context, k session.Key, id string) ([]view.TreeMessage, error)
 	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
 	// Request rebuilds what a model was sent for a turn of a session.
@@ -233,6 +234,7 @@ func (h *Host) routes() {
 	read("/sessions/{id}/messages", h.handle(h.messages))
 	read("/sessions/{id}/requests/{turn}", h.handle(h.request))
 	m.Get("/sessions/{id}/events", h.handle(h.events))
+	m.Delete("/sessions/{id}", h.handle(h.deleteSession))
 	m.Patch("/sessions/{id}", h.handle(h.patchSession))
 	m.Post("/sessions/{id}/prompt", h.handle(h.prompt))
 	m.Post("/sessions/{id}/steer", h.handle(h.steer))

@@ -19,16 +19,20 @@ type sessionView struct {
 	view.Session
 	Last    int64 `json:"last"`    // the number of the newest event
 	Waiting int   `json:"waiting"` // prompts and messages that no loop has taken
+
+	Seq   int64  `json:"seq,omitempty"`   // with ?q=, the first event that has what was looked for
+	Match string `json:"match,omitempty"` // and the line in which it stands
 }
 
 func viewSession(s *session.Summary) sessionView {
-	return sessionView{view.NewSession(s), s.Last, s.Prompts + s.Notes}
+	return sessionView{Session: view.NewSession(s), Last: s.Last, Waiting: s.Prompts + s.Notes}
 }
 
 // The bounds of one page of GET /sessions.
 const (
 	defaultPage = 100
 	maxPage     = 1000
+	searchPage  = 20 // by default, as each session is read
 )
 
 // listSessions answers with the newest sessions first. If there are more, the
@@ -54,7 +58,15 @@ func (h *Host) listSessions(w *response, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		views = append(views, viewSession(&sum))
+		v := viewSession(&sum)
+		if query.Search != nil {
+			found, err := view.NewFound(r.Context(), store, &sum, query.Search)
+			if err != nil {
+				return err
+			}
+			v.Seq, v.Match = found.Seq, found.Match
+		}
+		views = append(views, v)
 	}
 	if len(views) > limit {
 		views = views[:limit]
@@ -72,6 +84,12 @@ func sessionQuery(q url.Values) (session.Query, error) {
 	}
 	if query.Before != "" && !sessionID(query.Before) {
 		return query, invalid("before", badSession)
+	}
+	if q.Has("q") {
+		if query.Search = session.ParseSearch(q.Get("q")); len(query.Search) == 0 {
+			return query, invalid("q", "has no word to look for")
+		}
+		query.Limit = searchPage
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)

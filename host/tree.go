@@ -96,3 +96,19 @@ func (h *Host) tree(w *response, r *http.Request) error {
 	}
 	return writeJSON(w, http.StatusOK, list)
 }
+
+// deleteSession removes a session with its events, for good.
+func (h *Host) deleteSession(w *response, r *http.Request) error {
+	if _, err := pathSession(r); err != nil {
+		return err
+	}
+	k, _, err := pathKey(r)
+	if err != nil {
+		return err
+	}
+	if err := h.deps.Prune(r.Context(), k); err != nil {
+		return notFound(err, k)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -86,6 +86,8 @@ type Query struct {
 	Asking bool   // only streams in which a question may be open
 	Before string // streams that sort before this id: the last one of the page before
 	Limit  int    // 0: no limit
+	// Search leaves streams out in which no text (Searchable) has it; nil: none.
+	Search Search
 }
 
 // Claims hand runnable streams to workers. It stands beside Store in each
@@ -133,11 +135,34 @@ type Blobs interface {
 	Blob(ctx context.Context, tenant, digest string) ([]byte, error)
 }
 
+// Retention takes whole streams out and in.
+type Retention interface {
+	// Prune removes a stream with all that belongs to it, for good. Blobs go that
+	// no other stream needs, within some time. *Busy: it has work to do, or last
+	// is not the number of its newest event any more.
+	Prune(ctx context.Context, k Key, last int64) error
+	// Restore adds a stream that is not there, with all its events, which are
+	// numbered from 1, and whose blobs are there. *Exists: it is there. *Busy: it
+	// would have work to do.
+	Restore(ctx context.Context, k Key, evs []Event) error
+	// Reclaim gives space that is not used any more back to the system, as far as
+	// the backend does not do so by itself.
+	Reclaim(ctx context.Context) error
+}
+
+// Exists is returned for a stream that is restored and is there.
+type Exists struct{ Key Key }
+
+func (e *Exists) Error() string {
+	return fmt.Sprintf("session %s is there: prune it first, or fork it", e.Key.Stream)
+}
+
 // Backend is all of it, as one database gives it.
 type Backend interface {
 	Store
 	Claims
 	Blobs
+	Retention
 	Close() error
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -18,8 +19,8 @@ var changesEvents = regexp.MustCompile(`(?is)\bupdate\s+(or\s+\w+\s+)?(main\.)?[
 	`|\bdrop\s+trigger\s+(if\s+exists\s+)?(main\.)?["'\x60\[]?events`)
 
 // KeepsEvents looks for statements that change events in the sources of a
-// backend. The log is the truth: what is in it is never changed. Retention,
-// which may delete whole streams, will be the only exception, by name.
+// backend. The log is the truth: what is in it is never changed. Retention, which
+// deletes whole streams, is the only exception, by name.
 func KeepsEvents(t *testing.T, dir fs.FS) {
 	for _, bad := range []string{
 		"UPDATE events SET data = ''", "update or ignore main.events set v = 2", "DELETE FROM events",
@@ -41,6 +42,9 @@ func KeepsEvents(t *testing.T, dir fs.FS) {
 		}
 		files++
 		text, err := fs.ReadFile(dir, path)
+		if path == "retention.go" {
+			text = bytes.Replace(text, []byte("DELETE FROM events WHERE stream = "), nil, 1)
+		}
 		if found := changesEvents.Find(text); found != nil {
 			t.Errorf("%s changes events: %q", path, found)
 		}

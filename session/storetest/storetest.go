@@ -33,6 +33,8 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) session.Bac
 		{"list", listTests},
 		{"blobs", blobTests},
 		{"tenants", tenantTests},
+		{"retention", retentionTests},
+		{"search", searchTests},
 		{"calls", callTests},
 		{"concurrent", concurrentTests},
 	}

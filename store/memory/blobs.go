@@ -13,9 +13,9 @@ import (
 type blobKey struct{ tenant, digest string }
 
 type blob struct {
-	bytes  []byte
-	put    time.Time
-	needed bool // by an event
+	bytes []byte
+	put   time.Time
+	needs int // events that name it
 }
 
 type blobs struct {
@@ -31,17 +31,18 @@ type put struct {
 
 // refer checks that the blobs of the events are there, and keeps them.
 func (b *blobs) refer(k session.Key, evs []session.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for i := range evs {
 		for _, digest := range evs[i].Refs {
-			b.mu.Lock()
-			kept := b.kept[blobKey{k.Tenant, digest}]
-			if kept != nil {
-				kept.needed = true
-			}
-			b.mu.Unlock()
-			if kept == nil {
+			if b.kept[blobKey{k.Tenant, digest}] == nil {
 				return admit.MissingBlob(k, &evs[i], digest)
 			}
+		}
+	}
+	for i := range evs {
+		for _, digest := range evs[i].Refs {
+			b.kept[blobKey{k.Tenant, digest}].needs++
 		}
 	}
 	return nil
@@ -54,7 +55,7 @@ func (b *blobs) purge(now time.Time) {
 		if now.Sub(oldest.at) < admit.BlobTime {
 			return
 		}
-		if old := b.kept[oldest.key]; old != nil && !old.needed && old.put.Equal(oldest.at) {
+		if old := b.kept[oldest.key]; old != nil && old.needs == 0 && old.put.Equal(oldest.at) {
 			delete(b.kept, oldest.key)
 		}
 		b.order = b.order[1:]
@@ -72,7 +73,7 @@ func (s *Store) PutBlob(ctx context.Context, tenant string, data []byte) (string
 	defer s.blobs.mu.Unlock()
 	s.blobs.purge(now)
 	if old := s.blobs.kept[key]; old != nil {
-		if old.needed || now.Sub(old.put) < admit.BlobTime/2 {
+		if old.needs > 0 || now.Sub(old.put) < admit.BlobTime/2 {
 			return digest, nil
 		}
 		old.put = now

@@ -96,6 +96,9 @@ func (s *Store) Append(ctx context.Context, k session.Key, l session.Lease, afte
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.gone {
+		return 0, session.ErrNoStream
+	}
 	if !st.holds(l) {
 		return 0, &session.Fenced{Key: k, Held: l.Epoch, Epoch: st.epoch}
 	}
@@ -136,6 +139,9 @@ func (s *Store) post(ctx context.Context, k session.Key, p *session.Post) (sessi
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.gone {
+		return session.Posted{}, session.ErrNoStream
+	}
 	return s.add(st, p)
 }
 
@@ -250,7 +256,7 @@ func (s *Store) List(ctx context.Context, tenant string, q session.Query) iter.S
 				return
 			}
 			sum := st.summary()
-			if q.Status != "" && sum.Status() != q.Status || q.Asking && !sum.Asking {
+			if q.Status != "" && sum.Status() != q.Status || q.Asking && !sum.Asking || q.Search != nil && !st.says(q.Search) {
 				continue
 			}
 			if n++; !yield(sum, nil) || n == q.Limit {

@@ -17,6 +17,8 @@ type stream struct {
 	sum session.Summary
 	log log
 
+	gone bool // it was pruned
+
 	owner  string        // also guarded by claims.mu; empty if it is free
 	epoch  int64         // also guarded by claims.mu
 	shared bool          // also guarded by claims.mu

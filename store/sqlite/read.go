@@ -51,10 +51,21 @@ func (s *Store) Summary(ctx context.Context, k session.Key) (session.Summary, er
 
 // List implements session.Store.
 func (s *Store) List(ctx context.Context, tenant string, q session.Query) iter.Seq2[session.Summary, error] {
-	return page.List(q, func(q session.Query, limit int) ([]session.Summary, error) { return s.list(ctx, tenant, q, limit) })
+	first := q.Before // of later pages it is another one
+	return page.List(q, func(q session.Query, limit int) ([]session.Summary, error) {
+		if q.Search != nil && q.Before == first {
+			if err := s.index(ctx, tenant); err != nil {
+				return nil, err
+			}
+		}
+		return s.list(ctx, tenant, q, limit)
+	})
 }
 
 func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit int) (sums []session.Summary, err error) {
+	if q.Search != nil && len(q.Search) == 0 {
+		return nil, nil
+	}
 	query := `SELECT ` + columns + `, stream FROM streams WHERE tenant = ?`
 	args := []any{tenant}
 	if q.Before != "" {
@@ -67,6 +78,10 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 	}
 	if q.Asking {
 		query += ` AND asking = 1`
+	}
+	if q.Search != nil {
+		query += found
+		args = append(args, match(q.Search))
 	}
 	query += ` ORDER BY stream DESC LIMIT ?`
 	args = append(args, int64(limit))

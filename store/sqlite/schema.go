@@ -17,7 +17,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration, which sets user_version.
-	schema = 6
+	schema = 7
 	// application marks the file as ours ("Rost").
 	application = 0x526f7374
 )

@@ -65,6 +65,34 @@ func Post(k session.Key, p *session.Post, now func() time.Time) error {
 	return nil
 }
 
+// Restore checks and encodes the events of a whole stream, and returns what
+// describes it.
+func Restore(k session.Key, evs []session.Event, now func() time.Time) (session.Summary, error) {
+	sum := session.Summary{Key: k}
+	if err := key(k); err != nil {
+		return sum, err
+	}
+	if len(evs) == 0 || !Creates(&session.Post{Events: evs[:1]}) {
+		return sum, fmt.Errorf("restore session %s: it does not begin with a prompt or a branch", k)
+	}
+	for i := range evs {
+		err := encode(&evs[i], now)
+		if err == nil && evs[i].Seq != int64(i+1) {
+			err = fmt.Errorf("it has the number %d", evs[i].Seq)
+		}
+		if err == nil {
+			err = sum.Apply(&evs[i])
+		}
+		if err != nil {
+			return sum, fmt.Errorf("restore session %s: event %d of %d: %w", k, i+1, len(evs), err)
+		}
+	}
+	if sum.Open || sum.Runnable() {
+		return sum, &session.Busy{Key: k}
+	}
+	return sum, nil
+}
+
 // Creates says whether a post may bring its stream into being.
 func Creates(p *session.Post) bool {
 	return p.Events[0].Type == "prompt" || p.Events[0].Type == "branch"
