@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rosterrun/roster"
@@ -149,5 +151,67 @@ func BenchmarkOpenStream(b *testing.B) {
 		}
 		server.CloseClientConnections()
 		server.Close()
+	}
+}
+
+// BenchmarkLiveSession measures what a session keeps in memory whose model is
+// being waited for, with all that runs for it.
+func BenchmarkLiveSession(b *testing.B) {
+	const n = 1000
+	for b.Loop() {
+		m := newGated()
+		m.asked = make(chan string, n)
+		app := agents(b, m, "")
+		before := heap()
+		for range n {
+			if _, err := app.Submit(b.Context(), roster.Ask{Profile: "worker", Parts: text("Hello"), Headless: true}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for range n {
+			<-m.asked
+		}
+		b.ReportMetric((heap()-before)/n, "B/session")
+		closed, cancel := context.WithCancel(context.Background())
+		cancel()
+		app.Close(closed)
+	}
+}
+
+// BenchmarkCreateSessions stores the first prompt of new sessions, durably, from
+// several writers. The answers come beside it.
+func BenchmarkCreateSessions(b *testing.B) {
+	for _, writers := range []int{1, 8, 64} {
+		b.Run(fmt.Sprint(writers), func(b *testing.B) {
+			app := openBench(b)
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			b.ReportAllocs()
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for range writers {
+				wg.Go(func() {
+					for left.Add(-1) >= 0 {
+						if _, err := app.Submit(b.Context(), roster.Ask{Profile: "worker", Parts: text("Hello"), Headless: true}); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sessions/s")
+		})
+	}
+}
+
+// BenchmarkNewAgent makes an agent of a profile.
+func BenchmarkNewAgent(b *testing.B) {
+	app := openBench(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := app.NewAgent("worker", roster.AgentOptions{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -135,3 +135,41 @@ func BenchmarkDelegation(b *testing.B) {
 		l.prompt(b.Context(), session.Key{Tenant: "t", Stream: fmt.Sprint(n)}, nil)
 	}
 }
+
+// BenchmarkFold makes the state of a session of its log, as it stands in a store.
+func BenchmarkFold(b *testing.B) {
+	for _, size := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(size, "-events"), func(b *testing.B) {
+			s := script.New(script.Reply{Tools: []script.Call{{Name: "probe", Input: `{"n":1}`}}}, script.Reply{Text: "Done."})
+			s.Loop = true
+			p := newProbe("probe", nil)
+			p.recovery = tool.Repeat
+			l := newLoops(b, s, p)
+			k := session.Key{Tenant: "t", Stream: "s"}
+			var st *session.State
+			for st == nil || st.Last < int64(size) {
+				st = l.prompt(b.Context(), k, st)
+			}
+			var log []session.Event
+			for e, err := range l.store.Read(b.Context(), k, 0) {
+				if err != nil {
+					b.Fatal(err)
+				}
+				if log = append(log, e); len(log) == size {
+					break
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				st := session.NewState(k)
+				for i := range log {
+					e := log[i] // without the body, which is decoded
+					if err := st.Apply(&e); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(size)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}
