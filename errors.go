@@ -26,6 +26,8 @@ func Code(err error) string {
 	var schema *SchemaError
 	var nothing *NothingSaidError
 	var noPrompt *NotPromptError
+	var export *ImportError
+	var exists *session.Exists
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -35,6 +37,10 @@ func Code(err error) string {
 		return diag.Name
 	case errors.As(err, &busy):
 		return "Busy"
+	case errors.As(err, &export):
+		return "InvalidExport"
+	case errors.As(err, &exists):
+		return "SessionExists"
 	case errors.As(err, &conflict):
 		return "IdempotencyConflict"
 	case errors.As(err, &none):

@@ -42,6 +42,8 @@ func newBody(typ string) Body {
 		return new(Branch)
 	case "input.answered":
 		return new(InputAnswered)
+	case "session.imported":
+		return new(Imported)
 	case "session.set":
 		return new(Set)
 	case "permission.resolved":

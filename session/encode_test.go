@@ -70,6 +70,7 @@ func bodies(t *rapid.T) []Body {
 		&LoopWaiting{Asks: []string{texts(t)}, Until: time.Unix(int64(n), 0).UTC()},
 		&LoopResumed{Attempt: n, Why: texts(t)},
 		&Switched{Call: texts(t), From: texts(t), To: texts(t), Reason: texts(t), Revision: "r", Model: texts(t), Spec: "s", Prefix: "p"},
+		&Imported{Digest: texts(t)},
 		&Reverted{Call: texts(t), To: texts(t), Category: "lesson", Text: texts(t)},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},

@@ -225,6 +225,8 @@ func (s *State) Apply(e *Event) error {
 		for _, g := range b.Denials {
 			s.keep(g)
 		}
+	case *Imported:
+		s.imported()
 	case *LoopEnd:
 		if in.Depth == 0 {
 			s.askings = nil // whatever is still answered, nobody waits for it

@@ -27,7 +27,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 	cmd.AddCommand(
 		c.sessionsListCommand(), c.sessionsEventsCommand(),
 		c.sessionsShowCommand(), c.sessionsForkCommand(), c.sessionsRequestCommand(),
-		c.sessionsSearchCommand(), c.sessionsPruneCommand(),
+		c.sessionsSearchCommand(), c.sessionsPruneCommand(), c.sessionsExportCommand(), c.sessionsImportCommand(),
 		c.sessionsTreeCommand(), c.sessionsRevertCommand(), c.sessionsUndoCommand(), c.sessionsRerunCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),

@@ -1,0 +1,19 @@
+package session
+
+// Imported says that all events before it were brought from elsewhere. What
+// they allow does not count here: grants, and the overrides of the last prompt.
+// It is inbound.
+type Imported struct {
+	Digest string `json:"digest"` // of the file that they stood in
+}
+
+func (*Imported) Type() string { return "session.imported" }
+
+// AppendJSON implements Body.
+func (b *Imported) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
+
+// imported forgets what was allowed elsewhere.
+func (s *State) imported() {
+	s.Grants = s.Denials()
+	s.Root.Asked, s.Root.User, s.Root.Headless = Overrides{}, "", false
+}
