@@ -124,7 +124,7 @@ func requests() map[string]*model.Request {
 	}
 	return map[string]*model.Request{
 		"phases": phased,
-		"first": first, "everything": wiretest.Conversation(), "no tools, no cache": quiet, "thinking": thinking, "an answer by schema": answer,
+		"first":  first, "everything": wiretest.Conversation(), "no tools, no cache": quiet, "thinking": thinking, "an answer by schema": answer,
 	}
 }
 
