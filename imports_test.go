@@ -62,7 +62,9 @@ var imports = map[string]string{
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 
-	"engine":   "hook internal/clock internal/schema message model permission session spec tool",
+	"engine/habit": "message session spec",
+
+	"engine":   "engine/habit hook internal/clock internal/schema message model permission session spec tool",
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +

@@ -63,9 +63,6 @@ func (r *run) composeAside(l *session.Loop, a *aside) (c call, req *session.Turn
 	if a.system != nil {
 		c.request.Prefix = &model.Prefix{System: a.system, Tools: r.Prefix.Tools}
 	}
-	if len(r.Prefix.Tools) > 0 {
-		c.request.Params.ToolChoice = noTools
-	}
 	req = &session.TurnRequest{
 		Attempt: c.attempt, Messages: to - a.from, Tail: a.say, For: a.about, System: a.system, From: a.from,
 	}
@@ -75,7 +72,7 @@ func (r *run) composeAside(l *session.Loop, a *aside) (c call, req *session.Turn
 	if name := r.link.Name(); name != l.Model {
 		req.Model = name
 	}
-	if req.Params, c.err = json.Marshal(c.request.Params); c.err != nil {
+	if req.Params, c.err = r.withoutTools(c.request); c.err != nil {
 		return c, req
 	}
 	if a.from == 0 {
@@ -85,4 +82,17 @@ func (r *run) composeAside(l *session.Loop, a *aside) (c call, req *session.Turn
 		req.Digest, c.err = DigestOf(rend, c.request.Messages)
 	}
 	return c, req
+}
+
+// withoutTools has a model call none of the tools of a request, and returns the
+// parameters for the log.
+func (r *run) withoutTools(q *model.Request) ([]byte, error) {
+	if len(q.Prefix.Tools) > 0 {
+		q.Params.ToolChoice = noTools
+	}
+	p := q.Params
+	if p.Schema = nil; p == (model.Params{}) { // the loop's start has it
+		return nil, nil
+	}
+	return json.Marshal(p)
 }

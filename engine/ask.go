@@ -30,6 +30,7 @@ func (r *run) ask(l *session.Loop) (ended bool, err error) {
 		id = l.Answer
 		r.live(&session.Reset{Message: id, Attempt: l.Attempt + 1})
 	}
+	r.remind()
 	c, failed, ended, err := r.answer(l, id, nil)
 	switch {
 	case ended || err != nil:
@@ -161,10 +162,15 @@ func (r *run) compose(l *session.Loop, id string) (call, *session.TurnRequest) {
 	n := len(r.s.Messages)
 	c := call{
 		id: id, attempt: l.Attempt + 1,
-		request: &model.Request{Prefix: r.Prefix, Params: r.params(), Messages: r.s.Messages[:n:n]},
+		request: &model.Request{Prefix: r.Prefix, Params: r.params(), Messages: r.s.Messages[:n:n], Tail: r.reminder.Text},
 	}
 	req := &session.TurnRequest{
-		Message: id, Attempt: c.attempt, Messages: n, Head: r.head(), Params: r.link.paramsJSON,
+		Message: id, Attempt: c.attempt, Messages: n, Head: r.head(), Params: r.link.paramsJSON, Tail: r.reminder.Text,
+	}
+	if r.reminder.Last {
+		if req.Params, c.err = r.withoutTools(c.request); c.err != nil {
+			return c, req
+		}
 	}
 	c.err = r.sign(req, c.request.Messages)
 	return c, req

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rosterrun/roster/engine/habit"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
@@ -126,6 +127,11 @@ func (r *run) afterCalls() (ended bool, err error) {
 // prepare finds, validates, binds and judges a call, and logs its tool.before.
 // A call that will not run gets its tool.after at once.
 func (r *run) prepare(c session.CallState) (job, bool) {
+	if habit.LastTurn(r.habits()) {
+		r.before(c, permission.Decision{Step: permission.StepNone, Reason: permission.ReasonUnusable})
+		r.after(c, session.Skipped, textLastTurn)
+		return job{}, false
+	}
 	if c.Before != nil && r.recovery(c) == tool.Unknown {
 		r.after(c, session.NotKnown, textUnknown)
 		return job{}, false
@@ -161,6 +167,9 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	}
 	if _, ok := t.Tool.(tool.Reverting); ok {
 		tc.Revert = r.reverts()
+	}
+	if _, ok := t.Tool.(tool.Noting); ok {
+		tc.Work = r.noted
 	}
 	plan, err := r.bind(t, tc)
 	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rosterrun/roster/engine/habit"
 	"github.com/rosterrun/roster/internal/clock"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
@@ -140,7 +141,8 @@ type run struct {
 	held               reserved
 	timer              *time.Timer // of the time limit
 	next               *next
-	form               *form // of the answers; nil: see wants
+	form               *form          // of the answers; nil: see wants
+	reminder           habit.Reminder // of the present turn
 }
 
 func (r *run) drive() error {

@@ -136,6 +136,9 @@ func (r *run) logEnd(j *job, result tool.Result, kept string, err error, took ti
 	if a.Parts == nil {
 		a.Parts = []message.Part{message.Text{Text: "(no output)"}}
 	}
+	if err == nil && result.Note != nil {
+		r.emit(result.Note)
+	}
 	if kept == "" {
 		r.emit(a)
 		return

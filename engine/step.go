@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rosterrun/roster/engine/habit"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
@@ -78,6 +79,8 @@ func (r *run) step() (ended bool, err error) {
 		return r.runCalls(l)
 	case r.st.Root.Cancel || r.left.Load():
 		return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
+	case l.Limit != nil: // the worker before came no further
+		return r.end(&session.LoopEnd{Reason: session.ReasonLimit, Limit: l.Limit.Limit})
 	case r.hasTurn(l):
 		return r.afterTurn(l)
 	case answered(root):
@@ -92,6 +95,9 @@ func (r *run) step() (ended bool, err error) {
 		}
 		if done, ended, err := r.fit(); done || ended || err != nil {
 			return ended, err
+		}
+		if why := habit.Stalled(r.habits()); why != "" {
+			return r.stalled(why)
 		}
 		if ended, err := r.beforeTurn(l); ended || err != nil {
 			return ended, err

@@ -78,6 +78,16 @@ func newBody(typ string) Body {
 		return new(ToolAfter)
 	case "hook":
 		return new(Hooked)
+	case "todo":
+		return new(Todo)
+	case "scratchpad":
+		return new(Scratchpad)
+	case "plan":
+		return new(Plan)
+	case "anchor":
+		return new(Anchor)
+	case "step.checked":
+		return new(Checked)
 	case "usage":
 		return new(Usage)
 	case "retry":

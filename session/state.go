@@ -58,6 +58,7 @@ type Session struct {
 	Load     Load      // of the messages
 	// Uncompacted is how large they were when no summary of them was to be had.
 	Uncompacted int64
+	Work        *Work // what it has noted of its work; nil: nothing
 
 	// Of a child:
 	Parent string   // the session that delegates
@@ -115,6 +116,15 @@ type Loop struct {
 	Steered          int    // steering messages delivered for the turn to come
 	Followed         int    // and follow-ups
 	Left             []Left // the profiles that it was switched from since the user's last message
+
+	// For is the message that the loop is for.
+	For      *message.Message
+	Planning Planning
+	Replans  int // how often the plan was made anew
+	Reopened int // the step that was opened again, from 1, since then; 0: none
+	Progress Progress
+	Anchored int    // the turn that was last reminded of the goal
+	Limit    *Limit // that ends it; nil: none yet
 
 	clock time.Time
 }
@@ -281,6 +291,8 @@ func (s *Session) apply(e *Event, body Body) error {
 		if b.Child != "" {
 			s.Named++
 		}
+	case *Todo, *Scratchpad, *Plan, *Checked:
+		s.noted(body, e.Turn)
 	case *LoopEnd:
 		if s.Depth > 0 {
 			s.End = b
@@ -340,6 +352,10 @@ func (l *Loop) apply(e *Event, body Body) {
 		}
 	case *Usage:
 		l.Usage = l.Usage.Add(b.Usage)
+	case *Limit:
+		l.Limit = b
+	case *Anchor:
+		l.anchored(b, e.Turn)
 	case *Hooked:
 		if c := l.call(b.Call); c != nil {
 			c.Hooked = append(slices.Clip(c.Hooked), b)
@@ -353,6 +369,7 @@ func (l *Loop) apply(e *Event, body Body) {
 			c.After = b
 			l.Resumed = 0
 			l.Same.count(c, e.Turn)
+			l.Progress.did(c, e.Turn)
 		}
 		if b.Outcome == Denied {
 			l.Denied++
@@ -463,6 +480,12 @@ func (s *Session) say(b *Message) error {
 	s.Load.add(m)
 	if l := s.Loop; l != nil && b.Role == message.User {
 		l.hear(b)
+		if l.For == nil {
+			l.For = m
+		}
+	}
+	if l := s.Loop; l != nil && b.Role != message.Tool {
+		l.Progress.heard(m, l.Turn)
 	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
 		l.Answered, l.Resumed, l.Text = true, 0, m.Answer()

@@ -56,6 +56,7 @@ type Spec struct {
 	Steering string  `json:"steering,omitempty"`
 	FollowUp string  `json:"follow_up,omitempty"`
 	Context  Context `json:"context,omitzero"`
+	Habits   Habits  `json:"habits,omitzero"`
 
 	// Hooks are asked on the way, in this order: the profile's, then the host's.
 	Hooks []hook.Entry `json:"hooks,omitempty"`
@@ -163,6 +164,9 @@ type Limits struct {
 	Tokens   int64         `json:"tokens"`
 	Duration time.Duration `json:"duration_ns"`
 	Cost     float64       `json:"cost"` // US dollars
+	// FinalAnswer has the model sum up in one more call, without tools, when a
+	// limit ends the loop.
+	FinalAnswer bool `json:"final_answer,omitempty"`
 	// Set says where each limit was set ("turns" → file:line), for messages.
 	Set map[string]string `json:"set,omitempty"`
 }
@@ -200,6 +204,8 @@ type Subagents struct {
 	Prompt string   `json:"prompt,omitempty"` // added to theirs
 	// InheritDenies lets what is denied here be denied to them.
 	InheritDenies bool `json:"inherit_denies,omitempty"`
+	// Planning is theirs.
+	Planning Planning `json:"planning,omitzero"`
 }
 
 // Target is a profile that an agent may give tasks, or its session, to.

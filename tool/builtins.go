@@ -39,8 +39,8 @@ type Env struct {
 	Ledger *Ledger
 }
 
-// Builtins makes the tools read, glob, grep, write, edit, bash and ask_user. An unknown,
-// null or impossible setting is a *SettingError.
+// Builtins makes the tools of Names. An unknown, null or impossible setting is a
+// *SettingError.
 func Builtins(env Env) ([]Tool, error) {
 	w, err := newWorkspace(env)
 	if err != nil {
@@ -52,8 +52,11 @@ func Builtins(env Env) ([]Tool, error) {
 	err4 := noSettings("write", env.Settings["write"])
 	err5 := noSettings("edit", env.Settings["edit"])
 	bashSet, err6 := bashSettings(env.Settings["bash"])
-	err7 := noSettings(AskUser, env.Settings[AskUser])
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	errs := []error{err1, err2, err3, err4, err5, err6}
+	for _, name := range []string{AskUser, TodoName, PlanName, ScratchpadName} {
+		errs = append(errs, noSettings(name, env.Settings[name]))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	environ := env.Environ
@@ -67,12 +70,14 @@ func Builtins(env Env) ([]Tool, error) {
 		&writeTool{w},
 		&editTool{w},
 		&bashTool{w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold},
-		askUserTool{},
+		askUserTool{}, todoTool, planTool, scratchpadTool,
 	}, nil
 }
 
 // Names lists the built-in tools in the order of Builtins.
-func Names() []string { return []string{"read", "glob", "grep", "write", "edit", "bash", AskUser} }
+func Names() []string {
+	return []string{"read", "glob", "grep", "write", "edit", "bash", AskUser, TodoName, PlanName, ScratchpadName}
+}
 
 func newWorkspace(env Env) (*workspace, error) {
 	root, err := filepath.EvalSymlinks(env.Root)

@@ -64,12 +64,18 @@ type Call struct {
 	// is how many bytes of text of a result are sent; 0: all.
 	Blobs   session.Blobs
 	MaxText int
+	// Work is what the session has noted of its work, as it is when a plan runs;
+	// nil if the tool is not a Noting one. Prepare must not call it.
+	Work func() session.Work
 }
 
 // Result is what the model is told. Parts are Text and Image.
 type Result struct {
 	Parts []message.Part
 	Error bool
+	// Note goes into the log before the end of the call; nil: nothing. A call that
+	// is repeated after a crash may find it there.
+	Note session.Body
 }
 
 // Text makes a result of plain text.
@@ -101,6 +107,10 @@ type Withheld interface {
 	Tool
 	Withheld() string
 }
+
+// Noting is a Tool that reads what the session has noted of its work, and may note
+// something.
+type Noting interface{ Notes() }
 
 // Switching is a Tool whose calls, where they end well, have the session go on as
 // another profile from the next model call on.
