@@ -91,6 +91,7 @@ func values() []value {
 		{"limits.tokens", func(s *spec.Spec) any { return optional(notZero(s.Limits.Tokens)) }},
 		{"limits.duration", func(s *spec.Spec) any { return duration(s.Limits.Duration) }},
 		{"limits.cost", func(s *spec.Spec) any { return optional(notZero(s.Limits.Cost)) }},
+		{"limits.final-answer", func(s *spec.Spec) any { return s.Limits.FinalAnswer }},
 		{"retry.max", func(s *spec.Spec) any { return s.Retry.Max }},
 		{"retry.base", func(s *spec.Spec) any { return duration(s.Retry.Base) }},
 		{"retry.factor", func(s *spec.Spec) any { return s.Retry.Factor }},
@@ -110,6 +111,14 @@ func values() []value {
 		{"context.max-result", func(s *spec.Spec) any { return optional(notZero(s.Context.MaxResult)) }},
 		{"context.summariser", summariser},
 		{"context.providers", func(s *spec.Spec) any { return s.Context.Providers }},
+		{"subagents.planning", func(s *spec.Spec) any { return phases(s.Subagents.Planning) }},
+		{"planning", func(s *spec.Spec) any { return phases(s.Habits.Planning) }},
+		{"habits.planning-reflect", func(s *spec.Spec) any { return s.Habits.PlanningReflect }},
+		{"habits.iteration-budget", func(s *spec.Spec) any { return s.Habits.IterationBudget }},
+		{"habits.goal-anchoring", func(s *spec.Spec) any { return optional(notZero(s.Habits.GoalAnchoring)) }},
+		{"habits.anti-stall", func(s *spec.Spec) any { return optional(notZero(s.Habits.AntiStall)) }},
+		{"habits.step-validation", func(s *spec.Spec) any { return s.Habits.StepValidation }},
+		{"habits.adaptive-replan", func(s *spec.Spec) any { return s.Habits.AdaptiveReplan }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"steering", func(s *spec.Spec) any { return s.Steering }},
@@ -183,6 +192,20 @@ func subagentTools(s *spec.Spec) any {
 		return "*"
 	}
 	return s.Subagents.Tools
+}
+
+// phases names the phases of planning that are on; none: there is no planning.
+func phases(p spec.Planning) any {
+	list := []string{}
+	for _, x := range []struct {
+		on   bool
+		name string
+	}{{p.Mandatory, "mandatory"}, {p.Analysis, "analysis"}, {p.Review, "review"}, {p.Plan, "plan"}} {
+		if x.on {
+			list = append(list, x.name)
+		}
+	}
+	return list
 }
 
 func toolExecution(s *spec.Spec) any {

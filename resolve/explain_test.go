@@ -30,6 +30,14 @@ var fieldKeys = map[string]string{
 	"Context.Window": "context.window", "Context.Reserve": "context.reserve", "Context.CompactAt": "context.compact-at",
 	"Context.KeepFirst": "context.keep-first", "Context.KeepRecent": "context.keep-recent", "Context.Strategy": "context.strategy",
 	"Context.MaxResult": "context.max-result", "Context.Summariser": "context.summariser", "Context.Providers": "context.providers",
+	"Limits.FinalAnswer": "limits.final-answer",
+	"Habits.Planning.On": "planning", "Habits.Planning.Mandatory": "planning", "Habits.Planning.Analysis": "planning",
+	"Habits.Planning.Review": "planning", "Habits.Planning.Plan": "planning",
+	"Subagents.Planning.On": "subagents.planning", "Subagents.Planning.Mandatory": "subagents.planning",
+	"Subagents.Planning.Analysis": "subagents.planning", "Subagents.Planning.Review": "subagents.planning", "Subagents.Planning.Plan": "subagents.planning",
+	"Habits.PlanningReflect": "habits.planning-reflect", "Habits.IterationBudget": "habits.iteration-budget",
+	"Habits.GoalAnchoring": "habits.goal-anchoring", "Habits.AntiStall": "habits.anti-stall",
+	"Habits.StepValidation": "habits.step-validation", "Habits.AdaptiveReplan": "habits.adaptive-replan",
 }
 
 // TestNoFieldWithoutOrigin walks the fields of a spec: each has a native key,

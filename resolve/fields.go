@@ -25,6 +25,7 @@ func (r *resolver) params() {
 		vary(r, "max-tokens", &tokens, v.MaxTokens)
 		vary(r, "thinking", &think, v.Thinking)
 	}
+	r.unthinking(&think)
 	if t.Set {
 		r.out.Params.Temperature = &t.V
 	}

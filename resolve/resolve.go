@@ -90,13 +90,14 @@ type resolver struct {
 	own    int            // the first layer of the profile and its parents
 	asked  int            // the layer of the request; 0: none
 	// written are the layers from own on with what has no effect.
-	written []*profile.Profile
-	won     map[string]int // which layer a key is from
-	out     *spec.Spec
-	ds      []profile.Diagnostic
-	err     error
-	root    *os.Root
-	variant *catalog.Variant // of the model; nil: none
+	written     []*profile.Profile
+	won         map[string]int // which layer a key is from
+	thoughtless thoughtless
+	out         *spec.Spec
+	ds          []profile.Diagnostic
+	err         error
+	root        *os.Root
+	variant     *catalog.Variant // of the model; nil: none
 }
 
 // Spec resolves a profile. The diagnostics are what the user should know and
@@ -117,7 +118,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running, r.context, r.hooks}
+	steps := []func(){r.identity, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running, r.context, r.hooks}
 	if in.RulesOnly {
 		steps = []func(){r.identity, r.workspace, r.tools, r.rules, r.subagents}
 	}

@@ -185,6 +185,7 @@ func TestBuiltinDefaults(t *testing.T) {
 		Steering:      spec.OneAtATime,
 		FollowUp:      spec.OneAtATime,
 		Context:       spec.Context{CompactAt: 0.85, KeepFirst: 2, KeepRecent: 10, Strategy: "summary", MaxResult: 6000},
+		Habits:        spec.Habits{IterationBudget: true, GoalAnchoring: 5, AntiStall: 8},
 		Subagents:     spec.Subagents{MaxDepth: 3},
 		Trusted:       true, Workspace: w.dir,
 		Origins: s.Origins,

@@ -102,7 +102,7 @@ func findModel(key string, n *yaml.Node) (out []found) {
 	all := &yaml.Node{Kind: yaml.MappingNode}
 	entries(n, func(k string, value *yaml.Node, drop func()) {
 		kind := Kind("")
-		switch kebab(k) {
+		switch Kebab(k) {
 		case "api":
 		case "base-url", "url":
 			if !Loopback(value.Value) {

@@ -100,7 +100,7 @@ func InObject(object []byte, variables bool) []string {
 	entries(deref(doc.Content[0]), func(name string, value *yaml.Node, _ func()) {
 		path := strings.Split(name, ".")
 		for _, part := range slices.Backward(path[1:]) {
-			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(kebab(part)), value}}
+			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(Kebab(part)), value}}
 		}
 		for _, f := range find(path[0], value) {
 			out = append(out, f.key)
@@ -146,9 +146,11 @@ func executes(key string) bool {
 }
 
 // native is the key under which a value would act.
-func native(key string) string { return kebab(strings.TrimPrefix(key, "+")) }
+func native(key string) string { return Kebab(strings.TrimPrefix(key, "+")) }
 
-func kebab(key string) string {
+// Kebab is the native spelling of a key that is written in another way, such as
+// snake_case.
+func Kebab(key string) string {
 	var b strings.Builder
 	for i, r := range key {
 		switch {

@@ -229,7 +229,7 @@ func TestConfigSmall(t *testing.T) {
 		{"unknown keys", "agent.toml", "app = 1\n[provider]\nmodel = \"m\"\n[agent.profile]\nnmae = \"x\"\n\"a.b\" = 2\n[execution]\nmax_turn = 3\n", "agent",
 			"model=m\nexecution.max_turn=3\nagent.profile.nmae=x\nagent.profile.\"a.b\"=2\napp=1", "P112:1:1 P112:5:1 P112:6:1 P112:8:1"},
 		{"native keys in the profile", "agent.toml", "[agent.profile]\nname = \"x\"\nmode = \"subagent\"\nhabits = {think = true}\n[agent.profile.permission]\nbash = \"deny\"\n[agent.profile.limits]\nturns = \"none\"\n", "x",
-			"mode=subagent\nturns=0\nrule=bash(*):deny\nhabits=think: true", "P113:4:1"},
+			"mode=subagent\nturns=0\nrule=bash(*):deny\nhabits=think: true", ""},
 		{"a prompt of blocks", "agent.toml", `[agent]
 system_prompt = "{{system_prompt.main}}"
 [[system_prompt.instances]]

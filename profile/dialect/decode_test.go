@@ -77,7 +77,7 @@ func TestDiagnostics(t *testing.T) {
 		{"blank model and provider", "profiles/a.md", native("model:\nprovider: ' '"), "P121 EmptyProvider 5:1 provider\nP122 EmptyModel 4:1 model"},
 		{"a list where text is expected", "profiles/a.md", "---\nname: a\ndescription: [x, y]\n---\nb", "P115 3:14 description"},
 		{"unknown key", "profiles/a.md", native("moods: x"), "P112 4:1 moods"},
-		{"known key that does nothing yet", "profiles/a.md", native("habits: {planning: true}"), "P113 4:1 habits"},
+		{"known key that does nothing yet", "profiles/a.md", native("memory: session"), "P113 4:1 memory"},
 		{"guard that does nothing yet", "profiles/a.md", native("sandbox: landlock"), "P114 4:1 sandbox"},
 		{"unknown tool", "profiles/a.md", native("tools: [read, reed]"), "P116 4:15 tools"},
 		{"unknown tool in a text", "profiles/a.md", native("tools: read, reed"), "P116 4:14 tools"},

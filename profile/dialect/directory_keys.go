@@ -1,9 +1,7 @@
 package dialect
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -184,11 +182,10 @@ func (d *folder) isOn(key string, otherwise bool) bool {
 	return on
 }
 
-// keepHabits puts the habits, with their defaults, among the keys that are not
-// acted on, in their native form.
+// keepHabits puts the habits, with their defaults, among the keys that are kept as
+// they are, in their native form.
 func (d *folder) keepHabits() {
 	at := source.Origin{Layer: source.Profile, File: d.file}
-	d.noteHabits()
 	m := mapping()
 	for _, h := range dirHabits() {
 		m.Content = append(m.Content, str(h.native), d.habitValue(h))
@@ -209,29 +206,6 @@ func (d *folder) keepHabits() {
 		at = f.at
 	}
 	d.keepNative("subagents.planning", scalar(strconv.FormatBool(d.isOn("subagent_planning_enabled", false))), at)
-}
-
-// noteHabits says once for all of them that nothing acts on the habits yet.
-func (d *folder) noteHabits() {
-	var first source.Origin
-	var written []string
-	for _, f := range d.doc.fields {
-		for _, h := range d.habits {
-			if h.at == f.at {
-				written = append(written, f.written)
-			}
-		}
-		if len(written) == 1 && first == (source.Origin{}) {
-			first = f.at
-		}
-	}
-	if len(written) > 0 {
-		kept := "it is kept"
-		if len(written) > 1 {
-			kept = "they are kept"
-		}
-		d.report(profile.CodeInactiveKey, first, "habits", fmt.Sprintf("this version does not act on %s; %s", strings.Join(written, ", "), kept), "")
-	}
 }
 
 // habitValue is true or false, or the map that holds the habit's number.

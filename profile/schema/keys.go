@@ -89,7 +89,7 @@ var keys = [...]Key{
 		Key{Name: "tokens", Shape: atLeast1.orNone(), Acts: true, Default: "1000000", Meaning: "uncached input, cache writes and output together"},
 		Key{Name: "duration", Shape: duration.orNone(), Acts: true, Default: "10m", Meaning: "time at work, without waiting for people"},
 		Key{Name: "cost", Shape: Shape{Kind: Number, Low: 0.000001, High: 1e9, None: true}, Acts: true, Default: "none", Meaning: "US dollars"},
-		Key{Name: "final-answer", Shape: boolean, Default: "false", Meaning: "one last call without tools sums up"},
+		Key{Name: "final-answer", Shape: boolean, Acts: true, Default: "false", Meaning: "one last call without tools sums up"},
 	)},
 	{Name: "retry", Acts: true, Meaning: "model calls that fail for a passing reason", Shape: dict(
 		Key{Name: "max", Shape: Shape{Kind: Count}, Acts: true, Default: "3", Meaning: "tries after the first"},
@@ -127,11 +127,11 @@ var keys = [...]Key{
 		Key{Name: "rotate-after", Shape: duration, Meaning: "a new one after this time without a prompt"},
 		Key{Name: "scope", Shape: word("ephemeral", "persistent"), Meaning: "whether it is kept"},
 	)},
-	{Name: "planning", Default: "false", Meaning: "a plan before the first tool call", Shape: planning},
-	{Name: "habits", Meaning: "thinking habits", Shape: habitShape},
+	{Name: "planning", Acts: true, Default: "false", Meaning: "a plan before the first tool call", Shape: planning},
+	{Name: "habits", Acts: true, Meaning: "thinking habits", Shape: habitShape},
 	{Name: "subagents", Acts: true, Meaning: "agents that this one delegates to", Shape: dict(
 		Key{Name: "tools", Shape: list, Acts: true, Adds: true, Meaning: "what they may be offered, at most"},
-		Key{Name: "planning", Shape: planning, Default: "false", Meaning: "whether they plan, as under `planning`"},
+		Key{Name: "planning", Shape: planning, Acts: true, Default: "false", Meaning: "whether they plan, as under `planning`"},
 		Key{Name: "prompt", Shape: text, Acts: true, Meaning: "added to each one's prompt"},
 		Key{Name: "max-depth", Shape: Shape{Kind: Count}, Acts: true, Default: "3", Meaning: "how deep they may delegate in turn; 0: not at all"},
 		Key{Name: "max-parallel", Shape: atLeast1, Acts: true, Meaning: "how many run at a time"},

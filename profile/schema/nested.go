@@ -60,23 +60,23 @@ var (
 	)
 
 	planning = boolean.or(dict(
-		Key{Name: "enabled", Shape: boolean, Default: "true", Meaning: "on, with the rest of this map"},
-		Key{Name: "mandatory", Shape: boolean, Default: "false", Meaning: "simple requests are planned too"},
-		Key{Name: "analysis", Shape: boolean, Default: "true", Meaning: "the call that says what the task is"},
-		Key{Name: "review", Shape: boolean, Default: "false", Meaning: "the call that looks for faults in the plan"},
-		Key{Name: "plan", Shape: boolean, Default: "true", Meaning: "the call that writes the plan"},
+		Key{Name: "enabled", Shape: boolean, Acts: true, Default: "true", Meaning: "on, with the rest of this map"},
+		Key{Name: "mandatory", Shape: boolean, Acts: true, Default: "false", Meaning: "simple requests are planned too"},
+		Key{Name: "analysis", Shape: boolean, Acts: true, Default: "true", Meaning: "the call that says what the task is"},
+		Key{Name: "review", Shape: boolean, Acts: true, Default: "false", Meaning: "the call that looks for faults in the plan"},
+		Key{Name: "plan", Shape: boolean, Acts: true, Default: "true", Meaning: "the call that writes the plan"},
 	))
 	habitShape = dict(
-		Key{Name: "planning", Shape: planning, Default: "false", Meaning: "the same as the key `planning`"},
+		Key{Name: "planning", Shape: planning, Acts: true, Default: "false", Meaning: "the same as the key `planning`"},
 		habit("planning-reflect", "false", "the plan is reviewed when its analysis asks for it"),
 		habit("iteration-budget", "true", "the model is told how many turns are left"),
-		Key{Name: "goal-anchoring", Default: "true", Meaning: "the goal is said again from time to time", Shape: boolean.or(dict(
+		Key{Name: "goal-anchoring", Acts: true, Default: "true", Meaning: "the goal is said again from time to time", Shape: boolean.or(dict(
 			habit("enabled", "true", "on, with the rest of this map"),
-			Key{Name: "interval", Shape: atLeast1, Default: "5", Meaning: "every so many turns"},
+			Key{Name: "interval", Shape: atLeast1, Acts: true, Default: "5", Meaning: "every so many turns"},
 		))},
-		Key{Name: "anti-stall", Default: "true", Meaning: "a run without progress is nudged, then ended", Shape: boolean.or(dict(
+		Key{Name: "anti-stall", Acts: true, Default: "true", Meaning: "a run without progress is nudged, then ended", Shape: boolean.or(dict(
 			habit("enabled", "true", "on, with the rest of this map"),
-			Key{Name: "threshold", Shape: atLeast1, Default: "8", Meaning: "turns without progress"},
+			Key{Name: "threshold", Shape: atLeast1, Acts: true, Default: "8", Meaning: "turns without progress"},
 		))},
 		habit("step-validation", "false", "a step counts as done only with how it was checked"),
 		habit("adaptive-replan", "false", "after a failed step the rest of the plan is made anew"),
@@ -105,5 +105,5 @@ func hook(name, when string) Key {
 }
 
 func habit(name, byDefault, meaning string) Key {
-	return Key{Name: name, Shape: boolean, Default: byDefault, Meaning: meaning}
+	return Key{Name: name, Shape: boolean, Acts: true, Default: byDefault, Meaning: meaning}
 }

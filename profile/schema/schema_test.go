@@ -220,7 +220,7 @@ func TestEveryKeyIsKnown(t *testing.T) {
 				}
 			}
 			for _, e := range p.Extra {
-				if k.Acts && k.Name != "prompt" && k.Name != "vars" && k.Name != "fallbacks" && k.Name != "hooks" && k.Name != "context" && k.Name != "subagents" { // these are read when a profile is resolved
+				if k.Acts && k.Name != "prompt" && k.Name != "vars" && k.Name != "fallbacks" && k.Name != "hooks" && k.Name != "context" && k.Name != "subagents" && k.Name != "planning" && k.Name != "habits" { // these are read when a profile is resolved
 					t.Errorf("%s is kept as %s", k.Name, e.Key)
 				}
 			}
