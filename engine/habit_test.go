@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
@@ -205,7 +206,7 @@ func TestNotes(t *testing.T) {
 	events := begin().run(engine.Deps{})
 	var told []string
 	for _, a := range find[*session.ToolAfter](events) {
-		told = append(told, fmt.Sprintf("%s: %s", a.Tool, a.Parts[0]))
+		told = append(told, fmt.Sprintf("%s: {%s}", a.Tool, message.PartsText(a.Parts)))
 	}
 	want := []string{
 		"scratchpad: {Noted.}", "scratchpad: {Noted.}", "todo: {(The list is empty.)}",
