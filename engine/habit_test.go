@@ -111,6 +111,13 @@ func TestIterationBudget(t *testing.T) {
 			t.Errorf("end: %+v, calls %+v", e, after)
 		}
 	})
+	t.Run("a single turn has its tools", func(t *testing.T) {
+		b := habitBench(t, h, 1, probings(5)...)
+		events := b.run(engine.Deps{})
+		if wantTails(t, events, "-"); end(t, events).Limit != "turns" || find[*session.ToolAfter](events)[0].Outcome != session.OK {
+			t.Errorf("end: %+v", end(t, events))
+		}
+	})
 	t.Run("no limit", func(t *testing.T) {
 		wantTails(t, habitBench(t, h, 0, probings(1)...).run(engine.Deps{}), "-", "-")
 	})

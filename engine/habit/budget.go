@@ -10,10 +10,10 @@ const (
 )
 
 // budget says how many turns are left. On the last one the model answers without
-// tools.
+// tools; a loop of one turn has none for that.
 func budget(s State) (text string, last bool) {
 	most := s.Spec.Limits.Turns
-	if !s.Spec.Habits.IterationBudget || most <= 0 {
+	if !s.Spec.Habits.IterationBudget || most <= 1 {
 		return "", false
 	}
 	left := most - s.turn() + 1
