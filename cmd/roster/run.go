@@ -41,7 +41,9 @@ func (c *cli) runCommand() *cobra.Command {
 		Use:   "run PROFILE [PROMPT | -]",
 		Short: "Ask a profile, and show its answer as it comes",
 		Long: `Runs one loop: from the prompt to the answer, with the tool calls in between.
-The prompt is an argument, or is read from standard input with "-".
+The prompt is an argument, or is read from standard input with "-". A file of the
+workspace that the argument names as @path or @"path" goes with it, as the profile
+may read it, images too.
 
 On a terminal the text is streamed, and the tools that are used are shown. In a
 pipe, standard output gets the answer and nothing else. With --json it gets all
@@ -113,11 +115,15 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	parts, err := c.parts(ctx, app, args, prompt, set)
+	if err != nil {
+		return c.close(app, err)
+	}
 	attended := !f.nonInteractive && c.attended()
 	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
 		Profile:  args[0],
-		Parts:    []message.Part{message.Text{Text: prompt}},
+		Parts:    parts,
 		Flags:    set,
 		Headless: f.headless(attended),
 		AllowAll: f.allowAll,
@@ -149,6 +155,15 @@ func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.A
 	}
 	w := roster.Watch{Post: sub.Post}
 	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
+}
+
+// parts are the prompt with the files that it names. What comes from standard
+// input may be anybody's text: it names none.
+func (c *cli) parts(ctx context.Context, app *roster.App, args []string, prompt string, flags map[string]string) ([]message.Part, error) {
+	if args[1] == "-" {
+		return []message.Part{message.Text{Text: prompt}}, nil
+	}
+	return app.Attach(ctx, args[0], session.Overrides{Flags: flags}, prompt)
 }
 
 // prompt reads the prompt from the arguments or, where they say so, from
