@@ -81,6 +81,9 @@ func (a *App) compileFor(ctx context.Context, name string, over session.Override
 		return nil, err
 	}
 	a.readKeys(s)
+	if own := s.Context.Summariser; own != nil {
+		a.readKeys(own)
+	}
 	if err := a.reach(from, all, s, headless, above != nil); err != nil {
 		return nil, err
 	}

@@ -38,28 +38,48 @@ func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (
 	if !ok {
 		return fail("model %s does not say what it is sent", s.model)
 	}
+	r, err := a.rebuild(ctx, k, s)
+	if err != nil {
+		return fail("%v", err)
+	}
+	out := &view.Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
+	if out.Body, err = rend.Render(r); err != nil {
+		return fail("%v", err)
+	}
+	out.Differs, err = differs(rend, s)
+	return out, err
+}
+
+// rebuild makes a request of what the log says of it.
+func (a *App) rebuild(ctx context.Context, k session.Key, s *sent) (*model.Request, error) {
+	if s.request.Body != "" { // a program has changed it as a whole
+		data, err := a.blob(ctx, k, s.request.Body)
+		if err != nil {
+			return nil, err
+		}
+		r, err := engine.DecodeRequest(data)
+		if err == nil {
+			s.messages = r.Messages
+		}
+		return r, err
+	}
 	prefix, err := a.blob(ctx, k, s.start.Prefix)
 	if err != nil {
-		return fail("its head: %v", err)
+		return nil, fmt.Errorf("its head: %w", err)
 	}
-	r := model.Request{Messages: s.messages, Tail: s.request.Tail}
+	r := &model.Request{Messages: s.messages, Tail: s.request.Tail}
 	if r.Prefix, err = engine.DecodePrefix(prefix); err != nil {
-		return fail("%v", err)
+		return nil, err
 	}
 	if len(s.request.Params) > 0 {
 		if err := json.Unmarshal(s.request.Params, &r.Params); err != nil {
-			return fail("its parameters: %v", err)
+			return nil, fmt.Errorf("its parameters: %w", err)
 		}
 	}
 	if text := s.start.Schema; len(text) > 0 && s.request.For == "" {
 		r.Params.Schema = engine.AnswerSchema(text)
 	}
-	out := &view.Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
-	if out.Body, err = rend.Render(&r); err != nil {
-		return fail("%v", err)
-	}
-	out.Differs, err = differs(rend, s)
-	return out, err
+	return r, nil
 }
 
 // differs says why what is rendered may not be what was sent.

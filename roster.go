@@ -57,6 +57,11 @@ type Options struct {
 	Models map[string]model.Model
 	// PromptStrategies are written in code, by the name that profiles use.
 	PromptStrategies map[string]PromptStrategy
+	// ContextProviders add to the requests of profiles that name them under
+	// context.providers.
+	ContextProviders map[string]ContextProvider
+	// Transforms may change each request as a whole, in this order.
+	Transforms []Transform
 	// Hooks are asked in every run, after those of files. What one denies does
 	// not happen.
 	Hooks []Hook
@@ -250,10 +255,15 @@ func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Di
 		return nil, nil, s.err
 	}
 	out, ds, err := resolve.Spec(in)
-	if err == nil {
-		a.redactPrompt(out)
+	if err == nil && !in.RulesOnly {
+		err = a.summariser(s, in, out)
+		ds = append(ds, a.noProviders(out)...)
 	}
-	return out, ds, err
+	if err != nil {
+		return nil, ds, err
+	}
+	a.redactPrompt(out)
+	return out, ds, nil
 }
 
 func (a *App) input(s *setup, p *profile.Profile, over session.Overrides) resolve.Input {

@@ -141,10 +141,14 @@ func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
 	} else {
 		c, req = r.compose(l, id)
 	}
+	var refs []string
+	if a == nil {
+		refs = r.extend(&c, req)
+	}
 	if c.err != nil {
 		return c
 	}
-	r.emit(req)
+	r.emitRefs(req, refs...)
 	r.log.flushSoon()
 	if r.above == nil {
 		defer r.log.waited()

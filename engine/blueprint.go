@@ -27,6 +27,7 @@ type Blueprint struct {
 	Hooks *hook.Set
 
 	models       []link      // Model and its fallbacks
+	*extension               // nil: nothing adds to requests
 	summariser   *summariser // nil: the loop's own model writes summaries
 	withheld     map[string]string
 	tools        map[string]offered
@@ -139,7 +140,7 @@ func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, summariser: b.summariser, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, summariser: b.summariser, extension: b.extension, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

@@ -91,10 +91,13 @@ func (g *group) runJob(ctx context.Context, j *job) {
 }
 
 // safely turns a tool's panic into an error.
-func safely[T any](f func() (T, error)) (result T, err error) {
+func safely[T any](f func() (T, error)) (T, error) { return safelyAs("the tool", f) }
+
+// safelyAs does so for somebody else.
+func safelyAs[T any](who string, f func() (T, error)) (result T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the tool failed: %v", p)
+			err = fmt.Errorf("%s failed: %v", who, p)
 		}
 	}()
 	return f()

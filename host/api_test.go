@@ -164,6 +164,7 @@ func TestErrors(t *testing.T) {
 		{"get no session", "GET", "/sessions/" + noSession, "", 404, "SessionNotFound", ""},
 		{"get session of another tenant", "GET", "/sessions/" + id + "?tenantId=other", "", 404, "SessionNotFound", ""},
 		{"messages of another tenant", "GET", "/sessions/" + id + "/messages?tenantId=other", "", 404, "SessionNotFound", ""},
+		{"messages, full of what", "GET", "/sessions/" + id + "/messages?full=no", "", 400, "InvalidField", "full"},
 		{"events of another tenant", "GET", "/sessions/" + id + "/events?tenantId=other", "", 404, "SessionNotFound", ""},
 		{"prompt of another tenant", "POST", "/sessions/" + id + "/prompt", `{"message":"x","tenantId":"other"}`, 404, "SessionNotFound", ""},
 		{"steer of another tenant", "POST", "/sessions/" + id + "/steer", `{"message":"x","tenantId":"other"}`, 404, "SessionNotFound", ""},

@@ -113,7 +113,7 @@ func (h *Host) getSession(w *response, r *http.Request) error {
 	if id == k.Stream {
 		return writeJSON(w, http.StatusOK, viewSession(&sum))
 	}
-	c, err := h.conversation(r.Context(), k, id)
+	c, err := h.conversation(r.Context(), k, id, false)
 	if err != nil {
 		return err
 	}
@@ -121,22 +121,27 @@ func (h *Host) getSession(w *response, r *http.Request) error {
 }
 
 // conversation reads a session of a stream.
-func (h *Host) conversation(ctx context.Context, k session.Key, id string) (view.Conversation, error) {
+func (h *Host) conversation(ctx context.Context, k session.Key, id string, full bool) (view.Conversation, error) {
 	store, err := h.deps.Backend(ctx)
 	if err != nil {
 		return view.Conversation{}, err
 	}
-	c, err := view.ReadConversation(ctx, store, k, id)
+	c, err := view.ReadConversation(ctx, store, k, id, full)
 	return c, notFound(err, session.Key{Tenant: k.Tenant, Stream: id})
 }
 
-// messages answers with the branch that the next request to the model sends.
+// messages answers with the branch that the next request to the model sends; with
+// full, as it was before any of it was summed up, cut or left out to save room.
 func (h *Host) messages(w *response, r *http.Request) error {
 	k, id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
-	c, err := h.conversation(r.Context(), k, id)
+	full := r.URL.Query()["full"]
+	if err := oneOf("full", strings.Join(full, ""), "1", "true"); err != nil {
+		return err
+	}
+	c, err := h.conversation(r.Context(), k, id, len(full) > 0)
 	if err != nil {
 		return err
 	}
@@ -171,7 +176,7 @@ func (h *Host) events(w *response, r *http.Request) error {
 		return noEvent(name, after)
 	}
 	if id != k.Stream {
-		if _, err := h.conversation(r.Context(), k, id); err != nil {
+		if _, err := h.conversation(r.Context(), k, id, false); err != nil {
 			return err
 		}
 	}

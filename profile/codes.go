@@ -94,6 +94,8 @@ const (
 	CodeLaunches = "P192"
 
 	CodeHook = "P213"
+
+	CodeNoProvider = "P223"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -177,6 +179,7 @@ var codes = [...]Code{
 	{CodeBypass, "", SeverityWarning, "The permission mode bypass has no effect without --dangerously-allow-all: what would be asked for is asked for."},
 	{CodeLaunches, "", SeverityNote, "A permission rule allows a program that runs what it is given, such as an interpreter, with any words, or every command line: that is more than it names."},
 	{CodeHook, SchemaValidation, SeverityError, "A hook cannot be understood: it has neither or both of command and url, a key or an event that there is not, or a value that does not fit."},
+	{CodeNoProvider, "", SeverityWarning, "A profile names a context provider that this program does not have; nothing is added to its requests for it."},
 }
 
 // Codes lists every code in order.

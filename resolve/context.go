@@ -35,23 +35,14 @@ func (r *resolver) context() {
 	c.KeepRecent = member(r, "keep-recent", DefaultKeepRecent, strconv.Atoi)
 	c.Strategy = member(r, "strategy", spec.ContextSummary, func(text string) (string, error) { return text, nil })
 	c.MaxResult = member(r, "max-result", DefaultMaxResult, strconv.Atoi)
-	member(r, "summariser", "", func(text string) (string, error) { return text, nil })
+	if name := member(r, "summariser", "", func(text string) (string, error) { return strings.TrimSpace(text), nil }); name != "" {
+		c.Summariser = &spec.Spec{Name: name} // who has the catalog fills it in
+	}
 	c.Providers = memberOf(r, "providers", nil, providers)
 	if window := max(c.Window, 0); r.err == nil && c.Reserve != nil && window > 0 && *c.Reserve >= window {
 		r.fail("context.reserve", r.out.Origins["context.reserve"].Origin,
 			fmt.Sprintf("%d tokens are kept free of a window of %d: nothing is left", *c.Reserve, window), "write a smaller one")
 	}
-}
-
-// Summariser names the profile that writes the summaries of a profile's
-// conversations; "": it does itself.
-func (in *Input) Summariser() (name string, err error) {
-	r := &resolver{in: *in, won: map[string]int{}, out: &spec.Spec{Origins: map[string]spec.Trace{}}}
-	if err := r.stack(); err != nil {
-		return "", err
-	}
-	name = member(r, "summariser", "", func(text string) (string, error) { return strings.TrimSpace(text), nil })
-	return name, r.err
 }
 
 func member[T any](r *resolver, key string, def T, parse func(string) (T, error)) T {

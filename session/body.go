@@ -122,6 +122,10 @@ type TurnRequest struct {
 	Tail     string          `json:"tail,omitempty"`
 	Digest   string          `json:"digest,omitempty"` // chained over the messages' wire forms
 
+	// Body is the digest of the blob that has the request, where it was changed
+	// as a whole.
+	Body string `json:"body,omitempty"`
+
 	// Of a request that is no turn: what it is for, such as planning.analysis, by
 	// what model if not the loop's, with what in the place of the system prompt,
 	// and how many messages of the branch were left out before those it sends.

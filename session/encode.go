@@ -201,6 +201,7 @@ func (b *TurnRequest) AppendJSON(dst []byte) []byte {
 	o.raw("params", b.Params)
 	o.str("tail", b.Tail)
 	o.str("digest", b.Digest)
+	o.str("body", b.Body)
 	o.str("for", b.For)
 	o.str("model", b.Model)
 	if len(b.System) > 0 {

@@ -73,7 +73,7 @@ func bodies(t *rapid.T) []Body {
 		&Imported{Digest: texts(t)},
 		&Reverted{Call: texts(t), To: texts(t), Category: "lesson", Text: texts(t)},
 		&TurnStart{},
-		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d"},
+		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d", Body: "b"},
 		&TurnRequest{Attempt: n, Messages: n, From: n, Head: texts(t), Tail: texts(t), For: texts(t), Model: texts(t), System: []string{texts(t)}},
 		&Message{ID: texts(t), Parent: texts(t), Role: message.Assistant, Parts: parts(t), Partial: true, Stop: "stop"},
 		&Message{ID: texts(t), Role: message.Tool, Calls: []string{texts(t), texts(t)}},

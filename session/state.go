@@ -269,7 +269,7 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *Message:
 		return s.say(b)
 	case *TurnRequest:
-		if b.For == "" {
+		if b.For == "" && b.Body == "" {
 			s.Signed = Signed{b.Renderer, b.Digest, b.Messages}
 		}
 	case *Switched:

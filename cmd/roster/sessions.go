@@ -199,7 +199,7 @@ func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Quer
 		if !children || s.Children == 0 {
 			continue
 		}
-		c, err := view.ReadConversation(ctx, b, s.Key, s.Key.Stream)
+		c, err := view.ReadConversation(ctx, b, s.Key, s.Key.Stream, false)
 		if err != nil {
 			return err
 		}
@@ -279,12 +279,17 @@ func noChild(id string, k session.Key) error {
 }
 
 func (c *cli) sessionsShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var full bool
+	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session's conversation, and what it delegated", Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], c.showSession)
+			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
+				return c.showSession(ctx, app, k, id, full)
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&full, "full", false, "as it was before any of it was summed up, cut or left out to save room")
+	return cmd
 }
 
 func (c *cli) sessionsForkCommand() *cobra.Command {
@@ -315,12 +320,12 @@ copy ends at any message that roster sessions tree lists.`,
 	return cmd
 }
 
-func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key, id string) error {
+func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key, id string, full bool) error {
 	b, err := app.Backend(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := view.ReadConversation(ctx, b, k, id)
+	v, err := view.ReadConversation(ctx, b, k, id, full)
 	if errors.Is(err, session.ErrNoStream) {
 		return noChild(id, k)
 	}

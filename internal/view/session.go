@@ -101,15 +101,20 @@ func newChild(c *session.Child) Session {
 }
 
 // ReadConversation reads a session of a stream: its root, or a child. One that
-// is not there is session.ErrNoStream.
-func ReadConversation(ctx context.Context, store session.Store, k session.Key, id string) (Conversation, error) {
+// is not there is session.ErrNoStream. full asks for the messages as they were
+// before any were summed up, cut or left out to save room.
+func ReadConversation(ctx context.Context, store session.Store, k session.Key, id string, full bool) (Conversation, error) {
 	sum, err := store.Summary(ctx, k)
 	if err != nil {
 		return Conversation{}, err
 	}
 	st, children := session.NewState(k), session.Children{}
 	st.KeepChildren = true
+	var history session.History
 	for e, err := range store.Read(ctx, k, 0) {
+		if err == nil && full {
+			err = history.Note(st, &e)
+		}
 		if err == nil {
 			err = errors.Join(st.Apply(&e), children.Apply(&e))
 		}
@@ -133,8 +138,9 @@ func ReadConversation(ctx context.Context, store session.Store, k session.Key, i
 	if id != k.Stream {
 		c.Session.Children = len(c.Sessions)
 	}
-	c.Messages = make([]Message, len(st.Session(id).Messages))
-	for i, m := range st.Session(id).Messages {
+	list := history.Whole(st.Session(id).Messages)
+	c.Messages = make([]Message, len(list))
+	for i, m := range list {
 		c.Messages[i] = NewMessage(m)
 	}
 	return c, nil
