@@ -47,7 +47,7 @@ func newChaosPlan(n int) *chaosPlan {
 				more = append(more, chaosCall{"bash", "ask-" + p.name})
 			}
 		case turns - 5:
-			if n%3 == 0 {
+			if n%2 == 1 {
 				more = append(more, chaosCall{"ask_user", "which-" + p.name})
 			}
 		}
