@@ -1,6 +1,7 @@
 # What one does with this tree. It needs Go, git and bash; the tests also curl,
 # which runs the commands that the documentation shows, and strace, which sees
-# what a program starts and reaches.
+# what a program starts and reaches, and Node.js with npm, on which a server of
+# others runs that the wire protocols are tried with.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -30,7 +31,7 @@ run: build
 test: need unit race oracle fuzz
 
 need:
-	@scripts/need git curl zstd strace initdb=postgresql
+	@scripts/need git curl zstd strace initdb=postgresql node=nodejs npm
 	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
 
 # The server is killed 50 times here, and 25 times under the race detector.
@@ -40,7 +41,8 @@ unit:
 race:
 	go test -race -timeout=30m ./...
 
-# Our wire protocols against the providers' own libraries, in a module apart.
+# Our wire protocols against the providers' own libraries and servers of others,
+# in a module apart.
 oracle:
 	cd model/oracle && go test ./...
 

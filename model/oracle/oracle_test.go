@@ -1,6 +1,6 @@
 // Package oracle holds our adapters against the providers' own libraries: the
 // same conversation has to give the same JSON, the same stream the same
-// pieces and message. It is a module of its own, so that nothing else depends
+// pieces and message. And it has them talk to servers that others wrote. It is a module of its own, so that nothing else depends
 // on those libraries.
 package oracle
 
