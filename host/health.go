@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"time"
-
-	"github.com/rosterrun/roster/session"
 )
 
 // readyTime bounds how long the parts may take to answer.
@@ -20,7 +18,7 @@ func (h *Host) health(w *response, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, statusBody{"ok"})
 }
 
-// ready says whether prompts can be taken, and if not, which part fails.
+// ready says whether prompts can be taken and stored, and if not, which part fails.
 func (h *Host) ready(w *response, r *http.Request) error {
 	if h.streams.Err() != nil {
 		return &Error{Status: http.StatusServiceUnavailable, Code: "ShuttingDown", Part: "server", Message: "the server shuts down"}
@@ -41,10 +39,7 @@ func (h *Host) tryStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range store.List(ctx, localTenant, session.Query{Limit: 1}) {
-		return err
-	}
-	return nil
+	return store.Writable(ctx)
 }
 
 func notReady(part string, err error) *Error {

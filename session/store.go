@@ -163,6 +163,8 @@ type Backend interface {
 	Claims
 	Blobs
 	Retention
+	// Writable returns why nothing could be stored now; nil: it could.
+	Writable(ctx context.Context) error
 	Close() error
 }
 

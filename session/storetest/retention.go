@@ -28,6 +28,18 @@ func (f *fixture) refers(blobs ...string) session.Event {
 }
 
 var retentionTests = []test{
+	{"a store that can be written says so, and stays as it is", func(f *fixture) {
+		f.talk(key("a"), "one")
+		before := f.summary(key("a"))
+		if err := f.Writable(f.ctx); err != nil {
+			f.Error(err)
+		}
+		f.equal("summary", before, f.summary(key("a")))
+		f.Close()
+		if err := f.Writable(f.ctx); err == nil {
+			f.Error("one that is closed can be written")
+		}
+	}},
 	{"prune removes a stream with its events", func(f *fixture) {
 		last := f.talk(key("a"), "one")
 		f.talk(key("b"), "two")

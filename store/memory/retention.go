@@ -98,3 +98,6 @@ func (st *stream) says(what session.Search) bool {
 	}
 	return false
 }
+
+// Writable implements session.Backend.
+func (s *Store) Writable(ctx context.Context) error { return s.check(ctx) }

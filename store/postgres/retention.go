@@ -66,3 +66,8 @@ func (s *Store) Restore(ctx context.Context, k session.Key, evs []session.Event)
 
 // Reclaim implements session.Retention: the server does it.
 func (s *Store) Reclaim(ctx context.Context) error { return s.open(ctx) }
+
+// Writable implements session.Backend: a server that only reads refuses it.
+func (s *Store) Writable(ctx context.Context) error {
+	return s.do(ctx, func(t *tx) error { return t.exec(`UPDATE workers SET dead = dead WHERE id = ''`) })
+}

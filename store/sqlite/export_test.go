@@ -63,3 +63,8 @@ func (s *Store) Break(ctx context.Context, k session.Key) error {
 			BEGIN SELECT raise(ABORT, 'broken'); END`)
 	})
 }
+
+// Pragma sets something of the writer's connection, outside of a transaction.
+func (s *Store) Pragma(ctx context.Context, query string) error {
+	return s.wait(ctx, &op{peek: true, run: func(w *writer) error { return w.exec(query) }})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
@@ -111,4 +112,10 @@ func reclaim(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
+}
+
+// Writable implements session.Backend: it writes a number again that is there, so
+// that a full disk is seen as well as a file that may not be written.
+func (s *Store) Writable(ctx context.Context) error {
+	return s.do(ctx, func(w *writer) error { return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema)) })
 }

@@ -69,3 +69,16 @@ func post(t *testing.T, s *sqlite.Store, k session.Key, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestWritableTellsWhatCannotBeWritten(t *testing.T) {
+	s := open(t, file(t), sqlite.Options{})
+	if err := s.Writable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Pragma(t.Context(), "PRAGMA query_only = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Writable(t.Context()); err == nil {
+		t.Error("a database that is only read can be written")
+	}
+}
