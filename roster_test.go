@@ -124,6 +124,11 @@ func TestProfileEditsCountAtOnce(t *testing.T) {
 	if second := loopStart(t, app, k); second.Revision == first.Revision || second.Number != 2 {
 		t.Errorf("the edit does not count: %+v then %+v", first, second)
 	}
+	for turn, said := range []string{"Work.", "Work harder."} { // the log says what each ran by
+		if r, err := app.Request(t.Context(), k, k.Stream, turn+1); err != nil || !strings.Contains(string(r.Body), said) {
+			t.Errorf("turn %d was not asked to %q: %v", turn+1, said, err)
+		}
+	}
 	write(t, app.Dir(), "profiles/worker.md", "---\nname: [\n---\n")
 	if _, err := app.Submit(t.Context(), roster.Ask{Key: k, Parts: text("again"), Headless: true}); !errors.Is(err, profile.InvalidYAML) {
 		t.Errorf("a broken profile: %v", err)
