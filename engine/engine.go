@@ -186,8 +186,12 @@ func (overtime) Error() string { return "the time limit has been reached" }
 
 // late returns the run whose time is over: this one, or one above it.
 func (r *run) late() *run {
+	cause := context.Cause(r.work)
+	if cause == nil {
+		return nil
+	}
 	var o overtime
-	if errors.As(context.Cause(r.work), &o) {
+	if errors.As(cause, &o) {
 		return o.of
 	}
 	return nil
