@@ -19,6 +19,9 @@ func (e *Event) Decode() (Body, error) {
 	if b == nil || e.V > version {
 		return &Raw{Name: e.Type, JSON: e.Data}, nil
 	}
+	if string(e.Data) == "{}" {
+		return b, nil // as is each start of a turn
+	}
 	if err := json.Unmarshal(e.Data, b); err != nil {
 		return nil, fmt.Errorf("session %s: event %d (%s): %w", e.Session, e.Seq, e.Type, err)
 	}
