@@ -318,8 +318,13 @@ func (r *Run) errorf(format string, args ...any) {
 // Usage writes token counts and cost.
 func Usage(u message.Usage) string {
 	s := fmt.Sprintf("%s tokens in, %s out", count(u.Input+u.CacheRead+u.CacheWrite), count(u.Output))
-	if u.CacheRead > 0 {
+	switch {
+	case u.CacheRead > 0 && u.CacheWrite > 0:
+		s += fmt.Sprintf(", %s of them from the cache and %s written to it", count(u.CacheRead), count(u.CacheWrite))
+	case u.CacheRead > 0:
 		s += fmt.Sprintf(", %s of them from the cache", count(u.CacheRead))
+	case u.CacheWrite > 0:
+		s += fmt.Sprintf(", %s of them written to the cache", count(u.CacheWrite))
 	}
 	s += fmt.Sprintf(", $%.4f", u.Cost)
 	if u.Estimated {
