@@ -96,6 +96,9 @@ func (r *run) step() (ended bool, err error) {
 		if done, ended, err := r.fit(); done || ended || err != nil {
 			return ended, err
 		}
+		if done, ended, err := r.think(); done || ended || err != nil {
+			return ended, err
+		}
 		if why := habit.Stalled(r.habits()); why != "" {
 			return r.stalled(why)
 		}

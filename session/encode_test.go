@@ -91,7 +91,7 @@ func bodies(t *rapid.T) []Body {
 		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
 		&Todo{Call: texts(t), Steps: []Step{{Text: texts(t), Status: StepDone, By: texts(t), Verified: texts(t), Checked: true}}},
 		&Scratchpad{Call: texts(t), Text: texts(t)},
-		&Plan{Phase: PlanSteps, Call: texts(t), Text: texts(t), Direct: true, Review: true, Milestones: []string{texts(t)}, Steps: []Step{{Text: texts(t), Status: StepPending}}, Failed: texts(t)},
+		&Plan{Phase: PlanSteps, Call: texts(t), Text: texts(t), Direct: true, Review: true, Milestones: []string{texts(t)}, Steps: []Step{{Text: texts(t), Status: StepPending}}, Cut: n, Failed: texts(t)},
 		&Anchor{Habit: HabitGoal, Text: texts(t)},
 		&Checked{Step: n, Accepted: true, By: "model", Reason: texts(t)},
 		&Usage{Usage: usage(t), Model: texts(t)},

@@ -120,8 +120,9 @@ type Loop struct {
 	// For is the message that the loop is for.
 	For      *message.Message
 	Planning Planning
-	Replans  int // how often the plan was made anew
-	Reopened int // the step that was opened again, from 1, since then; 0: none
+	Replans  int        // how often the plan was made anew
+	Broken   int        // the step that has failed or was opened again since then, from 1; 0: none
+	Rejected []*Checked // steps that were opened again, since the last answer
 	Progress Progress
 	Anchored int    // the turn that was last reminded of the goal
 	Limit    *Limit // that ends it; nil: none yet
@@ -480,7 +481,7 @@ func (s *Session) say(b *Message) error {
 	s.Load.add(m)
 	if l := s.Loop; l != nil && b.Role == message.User {
 		l.hear(b)
-		if l.For == nil {
+		if l.For == nil && b.Why == "" {
 			l.For = m
 		}
 	}
@@ -489,6 +490,7 @@ func (s *Session) say(b *Message) error {
 	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
 		l.Answered, l.Resumed, l.Text = true, 0, m.Answer()
+		l.Rejected = nil
 		l.Calls = l.Calls[:0:0]
 		for _, c := range m.Calls() {
 			l.Calls = append(l.Calls, CallState{ToolCall: c})
@@ -499,8 +501,12 @@ func (s *Session) say(b *Message) error {
 
 // hear takes in a message to the model: one of the user, or one for a reason.
 func (l *Loop) hear(b *Message) {
-	if b.Why == WhySchema {
+	switch b.Why {
+	case WhySchema:
 		l.Refused++
+		return
+	case WhyPlan:
+		l.Planning.Told = true
 		return
 	}
 	l.Left, l.Refused = nil, 0

@@ -2,8 +2,11 @@ package session
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/rosterrun/roster/message"
 )
@@ -80,9 +83,29 @@ type Plan struct {
 	Review     bool     `json:"review,omitempty"`
 	Milestones []string `json:"milestones,omitempty"`
 	Steps      []Step   `json:"steps,omitempty"`
+	Cut        int      `json:"cut,omitempty"` // steps beyond the most that a plan may have
 	// Failed says why there is none. The work goes on without.
 	Failed string `json:"failed,omitempty"`
 }
+
+// Outline shows a plan to a model.
+func (b *Plan) Outline() string {
+	var text strings.Builder
+	if len(b.Milestones) > 0 {
+		text.WriteString("Milestones:\n")
+		for _, m := range b.Milestones {
+			fmt.Fprintf(&text, "- %s\n", m)
+		}
+	}
+	text.WriteString("Steps:\n")
+	for i, s := range b.Steps {
+		fmt.Fprintf(&text, "%d. %s | %s\n", i+1, s.Text, cmp.Or(s.By, "self"))
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// WhyPlan is why a message tells a model of its plan (Message.Why).
+const WhyPlan = "plan"
 
 // The phases of planning.
 const (
@@ -146,9 +169,24 @@ func (s *Session) setTodo(steps []Step, turn int) {
 	w := s.work()
 	if l := s.Loop; l != nil && !slices.Equal(w.Todo, steps) {
 		l.Progress.Moved = turn
+		if n := newlyFailed(w.Todo, steps); n > 0 {
+			l.Broken = n
+		}
 	}
 	w.Todo = steps
 	s.Work = &w
+}
+
+// newlyFailed is the first step of a list that has failed and had not before, from
+// 1; 0: none.
+func newlyFailed(old, steps []Step) int {
+	for i, s := range steps {
+		was := func(o Step) bool { return o.Text == s.Text && o.Status == StepFailed }
+		if s.Status == StepFailed && !slices.ContainsFunc(old, was) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // planned takes a plan in: steps that are closed stay before those of a plan that
@@ -182,8 +220,11 @@ func (s *Session) checked(b *Checked, turn int) {
 		x.Status = StepStarted
 	}
 	s.setTodo(steps, turn)
-	if l := s.Loop; l != nil && !b.Accepted {
-		l.Reopened = b.Step
+	if l := s.Loop; l != nil {
+		if l.Resumed = 0; !b.Accepted {
+			l.Rejected = append(slices.Clip(l.Rejected), b)
+			l.Broken = b.Step
+		}
 	}
 }
 
@@ -199,12 +240,18 @@ func (l *Loop) planned(b *Plan) {
 		l.Planning.Plan = b
 	case PlanAgain:
 		l.Replans++
-		l.Reopened = 0
+		l.Broken = 0
+		if len(b.Steps) > 0 {
+			l.Planning.Plan, l.Planning.Told = b, false
+		}
 	}
 }
 
 // Planning is how far a loop has come with it.
-type Planning struct{ Analysis, Review, Plan *Plan }
+type Planning struct {
+	Analysis, Review, Plan *Plan
+	Told                   bool // the model was told of the plan
+}
 
 // Progress tells whether a loop gets on.
 type Progress struct {

@@ -167,7 +167,7 @@ func runPlan(c Call, w session.Work) (Result, error) {
 	case in.Steps == nil && w.Plan == nil:
 		return Text("(There is no plan.)"), nil
 	case in.Steps == nil:
-		return Text(PlanText(w.Plan)), nil
+		return Text(w.Plan.Outline()), nil
 	}
 	p := &session.Plan{Phase: session.PlanTool, Call: c.ID, Milestones: in.Milestones}
 	for _, s := range in.Steps {
@@ -180,26 +180,6 @@ func runPlan(c Call, w session.Work) (Result, error) {
 	r := Text("The plan is noted, and the list of what is to do made from it. Begin with step 1.")
 	r.Note = p
 	return r, nil
-}
-
-// PlanText shows a plan to a model.
-func PlanText(p *session.Plan) string {
-	var b strings.Builder
-	if len(p.Milestones) > 0 {
-		b.WriteString("Milestones:\n")
-		for _, m := range p.Milestones {
-			fmt.Fprintf(&b, "- %s\n", m)
-		}
-	}
-	b.WriteString("Steps:\n")
-	for i, s := range p.Steps {
-		by := s.By
-		if by == "" {
-			by = "self"
-		}
-		fmt.Fprintf(&b, "%d. %s | %s\n", i+1, s.Text, by)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // maxPad bounds the scratchpad, in characters.

@@ -31,7 +31,7 @@ type Reminder struct {
 // end. It is the same for each attempt.
 func Remind(s State) (r Reminder) {
 	h := &s.Spec.Habits
-	if !h.IterationBudget && h.GoalAnchoring == 0 && h.AntiStall == 0 {
+	if !h.IterationBudget && h.GoalAnchoring == 0 && h.AntiStall == 0 && !h.StepValidation {
 		return r
 	}
 	var parts [4]string
@@ -42,6 +42,7 @@ func Remind(s State) (r Reminder) {
 			n++
 		}
 	}
+	say(reopened(s))
 	text, anchor := goal(s)
 	say(text)
 	r.anchor(session.HabitGoal, text, anchor)
