@@ -3,6 +3,7 @@ package roster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rosterrun/roster/internal/clock"
 	"github.com/rosterrun/roster/message"
@@ -36,6 +37,33 @@ func (a *App) Fork(ctx context.Context, k session.Key, id, at string) (session.K
 	forked := a.inbound(c, to, "", from.branch(session.BranchFork, list))
 	forked.Refs = from.refs
 	_, err = b.Post(ctx, to, session.Post{Events: []session.Event{forked}})
+	return to, err
+}
+
+// Rotate begins a session anew in which nobody has said anything for so long: as
+// the same profile, with the same settings and with what was refused, and without
+// its conversation. It returns the session to go on with: the new one, or the
+// same one where it is in use, runs or waits.
+func (a *App) Rotate(ctx context.Context, k session.Key, after time.Duration) (session.Key, error) {
+	b, err := a.Backend(ctx)
+	if err != nil {
+		return session.Key{}, err
+	}
+	k = a.withTenant(k)
+	sum, err := b.Summary(ctx, k)
+	if err != nil {
+		return session.Key{}, err
+	}
+	c := clock.From(ctx)
+	if sum.Open || sum.Runnable() || c.Now().Sub(sum.LastActive) < after {
+		return k, nil
+	}
+	from, _, err := a.said(ctx, k, k.Stream, "")
+	if err != nil {
+		return session.Key{}, err
+	}
+	to := session.Key{Tenant: k.Tenant, Stream: c.ID()}
+	_, err = b.Post(ctx, to, session.Post{Events: []session.Event{a.inbound(c, to, "", from.branch(session.BranchRotate, nil))}})
 	return to, err
 }
 

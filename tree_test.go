@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/message"
@@ -191,5 +192,34 @@ func TestTreeIsLeftAlone(t *testing.T) {
 	say(t, app, k, "2")
 	if want := []string{"user 1", "user 2"}; !slices.Equal(asked, want) {
 		t.Errorf("asked %v", asked)
+	}
+}
+
+// TestRotate: a session that was not used for a while begins anew, as who it was.
+func TestRotate(t *testing.T) {
+	var asked []string
+	app := parrot(t, memory.New(memory.Options{}), &asked)
+	k := say(t, app, session.Key{Tenant: roster.LocalTenant}, "1").Key
+	if _, err := app.Configure(t.Context(), k, map[string]string{"temperature": "0.5"}); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := app.Rotate(t.Context(), k, time.Hour); err != nil || same.Stream != k.Stream {
+		t.Errorf("one that is in use: %v, %v", same, err)
+	}
+	to, err := app.Rotate(t.Context(), k, 0)
+	if err != nil || to.Stream == k.Stream {
+		t.Fatalf("%v, %v", to, err)
+	}
+	sub, err := app.Submit(t.Context(), roster.Ask{Key: to, Parts: text("2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, app, sub)
+	st := fold(t, app, to)
+	if asked[len(asked)-1] != "user 2" || st.Root.Profile != "parrot" || st.Root.Settings.Temperature != "0.5" {
+		t.Errorf("asked %v as %s with %+v", asked, st.Root.Profile, st.Root.Settings)
+	}
+	if got := texts(fold(t, app, k).Root.Messages); got != "user 1; assistant a" {
+		t.Errorf("the old one says %s", got)
 	}
 }

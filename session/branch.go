@@ -38,6 +38,7 @@ const (
 	BranchCompare = "compare" // it answers the same prompt as others
 	BranchJudge   = "judge"   // it picks one of them
 	BranchPicked  = "picked"  // it was the one of them that the session goes on with
+	BranchRotate  = "rotate"  // nobody has said anything there for long, and it begins anew
 	BranchBack    = "branch"  // the session itself goes on from an earlier message, or from one of another branch
 	BranchRerun   = "rerun"   // so that a prompt is answered anew
 )

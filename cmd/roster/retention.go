@@ -79,7 +79,7 @@ roster sessions export beforehand.`,
 		Example: `  roster sessions prune --older-than 30d --dry-run
   roster sessions prune 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			age, err := ageOf(older)
+			age, err := ageOf("--older-than", older)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ roster sessions export beforehand.`,
 }
 
 // ageOf reads a time of days (30d), or one as Go writes it.
-func ageOf(text string) (time.Duration, error) {
+func ageOf(flag, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -109,7 +109,7 @@ func ageOf(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, usagef("--older-than %s: it takes a time such as 30d or 12h", text)
+		return 0, usagef("%s %s: it takes a time such as 30d or 12h", flag, text)
 	}
 	return d, nil
 }

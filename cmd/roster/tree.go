@@ -48,6 +48,39 @@ are. The session must not be running.`,
 	}
 }
 
+func (c *cli) sessionsRotateCommand() *cobra.Command {
+	var after string
+	cmd := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Begin a session anew that was not used for a while",
+		Long: `Writes the ID of the session to go on with: a new one without the conversation, as
+the same profile and with the same settings, if nobody has said anything in the old
+one for the time of --after; otherwise the same one. One that runs or waits for an
+answer is gone on with. The old one stays as it is.`,
+		Example: `  roster run reviewer --session "$(roster sessions rotate 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11 --after 8h)" "Good morning"`,
+		Args:    exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			age, err := ageOf("--after", after)
+			if err != nil {
+				return err
+			}
+			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
+				to, err := app.Rotate(ctx, k, age)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.writeJSON(map[string]any{"id": to.Stream, "rotated": to != k})
+				}
+				_, err = fmt.Fprintln(c.stdout, to.Stream)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&after, "after", "", "if nobody has said anything for `TIME`, such as 8h or 1d; default: in any case")
+	return cmd
+}
+
 func (c *cli) sessionsUndoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "undo ID",
