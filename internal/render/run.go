@@ -82,6 +82,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.notef("· the model call failed, trying again in %s: %s", took(b.Delay), line(b.Error, noteRunes))
 	case *session.Fallback:
 		r.notef("· %s", fallback(b))
+	case *session.Compaction:
+		r.notef("· %s", compaction(b))
 	case *session.Limit:
 		r.notef("· %s", Limit(b))
 	case *session.LoopEnd:
@@ -97,6 +99,28 @@ func fallback(b *session.Fallback) string {
 		return fmt.Sprintf("%s answers", line(b.To, callRunes))
 	}
 	return fmt.Sprintf("%s answers from now on: %s", line(b.To, callRunes), line(b.Error, noteRunes))
+}
+
+// compaction says how the conversation was made smaller.
+func compaction(b *session.Compaction) string {
+	var what string
+	switch b.Kind {
+	case session.CompactSummary:
+		what = fmt.Sprintf("a summary stands for %d messages", b.Count)
+	case session.CompactDrop:
+		what = fmt.Sprintf("%d messages are left out", b.Count)
+	case session.CompactPrune:
+		what = fmt.Sprintf("%d old results are cut", len(b.Results))
+	default:
+		what = "there is no summary of the conversation"
+	}
+	if b.Error != nil {
+		what += ": " + line(b.Error.Error, noteRunes)
+	}
+	if b.Kind == session.CompactFailed {
+		return what
+	}
+	return fmt.Sprintf("%s: %d tokens are %d", what, b.Before, b.After)
 }
 
 func switched(b *session.Switched) string {
@@ -231,6 +255,8 @@ func (r *Run) child(e *session.Event, body session.Body) {
 		r.notef("%s· the model call failed, trying again in %s: %s", indent, took(b.Delay), line(b.Error, noteRunes))
 	case *session.Fallback:
 		r.notef("%s· %s", indent, fallback(b))
+	case *session.Compaction:
+		r.notef("%s· %s", indent, compaction(b))
 	case *session.Limit:
 		r.notef("%s· %s", indent, Limit(b))
 	case *session.LoopEnd:
