@@ -102,7 +102,7 @@ func newChaos(t *testing.T) *chaos {
 
 // atOnce is how many runs are open at a time: the more there are, the less each
 // gets on before the server dies again.
-const atOnce = 6
+const atOnce = 5
 
 // admit lets the first n runs begin.
 func (c *chaos) admit(n int) { c.open = max(c.open, min(n, len(c.runs))) }
@@ -110,7 +110,7 @@ func (c *chaos) admit(n int) { c.open = max(c.open, min(n, len(c.runs))) }
 // eventsPerLife bounds how many events are logged before a server dies, and
 // idleLife how long it waits for the next one. A run has about a hundred.
 const (
-	eventsPerLife = 90
+	eventsPerLife = 110
 	idleLife      = time.Second
 )
 
