@@ -38,7 +38,7 @@ type Agent struct {
 	named bool              // a prompt of the session has named it
 	set   map[string]string // never changed in place
 
-	viewing sync.Mutex
+	viewing sync.Mutex     // taken before mu; held also while the session is left
 	view    *session.State // the fold that State goes on from
 }
 
@@ -351,23 +351,23 @@ func (g *Agent) fold(ctx context.Context, k session.Key) (*session.State, error)
 	return st, nil
 }
 
-// CheckAndRotate leaves a session in which nobody has said anything for so long:
-// the next prompt begins a new one. A session that has something to do, or waits
-// for a person, is not left. It says whether the session was left.
+// CheckAndRotate goes on in a new session where nobody has said anything in this
+// one for so long (App.Rotate). A session that has something to do, or waits for a
+// person, is not left. It says whether the session was left.
 func (g *Agent) CheckAndRotate(ctx context.Context, after time.Duration) (bool, error) {
+	g.viewing.Lock() // one call at a time: two would begin a session each
+	defer g.viewing.Unlock()
 	k := g.Session()
 	if k.Stream == "" {
 		return false, nil
 	}
-	b, err := g.app.Backend(ctx)
-	if err != nil {
+	to, err := g.app.Rotate(ctx, k, after)
+	if err != nil || to == k {
 		return false, err
 	}
-	sum, err := b.Summary(ctx, k)
-	if err != nil || sum.Open || sum.Runnable() || clock.From(ctx).Now().Sub(sum.LastActive) < after {
-		return false, err
-	}
-	g.leave(sum)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.key, g.named = to, true // it has the profile of the one before
 	return true, nil
 }
 

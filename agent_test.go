@@ -299,9 +299,10 @@ func TestAgentRotates(t *testing.T) {
 	if left, err := g.CheckAndRotate(later, time.Hour); !left || err != nil {
 		t.Errorf("after two hours: %v, %v", left, err)
 	}
+	next := g.Session()
 	prompted(t, g, "two")
-	if g.Session() == before || len(stateOf(t, g).Messages) != 2 {
-		t.Errorf("the session is %s still", g.Session())
+	if s := stateOf(t, g); next == before || s.Session != next || len(s.Messages) != 2 || s.Profile != "worker" {
+		t.Errorf("the session is %s, before %s; state %+v", next, before, s)
 	}
 }
 
