@@ -21,6 +21,7 @@ type aside struct {
 	from, to int
 	say      string // to the model, after those messages; not part of the conversation
 	link     *link  // the model to ask, which has no fallback; nil: the loop's
+	beyond   bool   // the limits; what it answers is shown as it comes
 }
 
 // aside asks a model aside. The request is logged as a turn.request that says
@@ -48,12 +49,12 @@ func (r *run) aside(a aside) (answer string, failed *session.Error, ended bool, 
 }
 
 // composeAside makes the request of an aside, and what the log says of it.
-func (r *run) composeAside(l *session.Loop, a *aside) (c call, req *session.TurnRequest) {
+func (r *run) composeAside(l *session.Loop, id string, a *aside) (c call, req *session.TurnRequest) {
 	to := a.to
 	if to == 0 {
 		to = len(r.s.Messages)
 	}
-	c.attempt = 1
+	c.id, c.attempt = id, 1
 	if last := l.Aside; last != nil && last.For == a.about {
 		c.attempt = last.Attempt + 1
 	}
@@ -64,7 +65,7 @@ func (r *run) composeAside(l *session.Loop, a *aside) (c call, req *session.Turn
 		c.request.Prefix = &model.Prefix{System: a.system, Tools: r.Prefix.Tools}
 	}
 	req = &session.TurnRequest{
-		Attempt: c.attempt, Messages: to - a.from, Tail: a.say, For: a.about, System: a.system, From: a.from,
+		Message: id, Attempt: c.attempt, Messages: to - a.from, Tail: a.say, For: a.about, System: a.system, From: a.from,
 	}
 	if to > a.from {
 		req.Head = r.s.Messages[to-1].ID

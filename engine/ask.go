@@ -137,7 +137,7 @@ type call struct {
 func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
 	var req *session.TurnRequest
 	if a != nil {
-		c, req = r.composeAside(l, a)
+		c, req = r.composeAside(l, id, a)
 	} else {
 		c, req = r.compose(l, id)
 	}
@@ -153,7 +153,10 @@ func (r *run) call(l *session.Loop, id string, a *aside) (c call) {
 	if r.above == nil {
 		defer r.log.waited()
 	}
-	h := hearing{run: r, call: c, left: r.outputLeft(), aside: a != nil}
+	h := hearing{run: r, call: c, left: r.outputLeft(), aside: a != nil && !a.beyond}
+	if a != nil && a.beyond {
+		h.left = finalTokens
+	}
 	defer r.tick()
 	defer r.apart()()
 	h.began = time.Now()
@@ -262,6 +265,9 @@ func (r *run) keep(c call) {
 func (r *run) interrupted(c call) (ended bool, err error) {
 	if c.out > 0 {
 		r.keep(c)
+	}
+	if limit := r.s.Loop.Limit; limit != nil {
+		return r.endLimit(limit)
 	}
 	if late := r.late(); late != nil {
 		return r.endLimit(late.outOfTime())

@@ -143,6 +143,7 @@ type run struct {
 	next               *next
 	form               *form          // of the answers; nil: see wants
 	reminder           habit.Reminder // of the present turn
+	concluding         bool           // a limit has been reached, and the model sums up
 }
 
 func (r *run) drive() error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -223,5 +224,55 @@ func TestAdaptiveReplan(t *testing.T) {
 	b = habitBench(t, spec.Habits{}, 50, replies...)
 	if got := requested(b.run(engine.Deps{})); len(got) != 5 {
 		t.Errorf("without the habit: %v", got)
+	}
+}
+
+func TestFinalAnswer(t *testing.T) {
+	sums := asideFor("final-answer", "so far: two")
+	for _, c := range []struct {
+		name   string
+		set    func(*spec.Limits)
+		limit  string
+		text   string
+		asides int
+	}{
+		{"off", func(l *spec.Limits) { l.Turns, l.FinalAnswer = 2, false }, "turns", "", 0},
+		{"turns", func(l *spec.Limits) { l.Turns = 2 }, "turns", "so far: two", 1},
+		{"tokens", func(l *spec.Limits) { l.Tokens = 5 }, "tokens", "so far: two", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			begin := func() *bench {
+				b := habitBench(t, spec.Habits{}, 50, append([]script.Reply{sums}, probings(4)...)...)
+				b.spec.Limits.FinalAnswer = true
+				c.set(&b.spec.Limits)
+				return b
+			}
+			events := begin().run(engine.Deps{})
+			e := end(t, events)
+			if e.Reason != session.ReasonLimit || e.Limit != c.limit || e.Text != c.text {
+				t.Errorf("end: %+v", e)
+			}
+			asides := 0
+			for _, line := range requested(events) {
+				if strings.HasPrefix(line, "final-answer") {
+					asides++
+				}
+			}
+			if asides != c.asides || strings.Contains(strings.Join(requested(events), " "), "with tools") {
+				t.Errorf("asked: %v", requested(events))
+			}
+			if c.name != "tokens" { // what a worker that died has used is not known
+				killedAnywhere(t, begin)
+			}
+		})
+	}
+}
+
+// TestFinalAnswerOutOfTime: the time limit leaves a moment for it.
+func TestFinalAnswerOutOfTime(t *testing.T) {
+	b := habitBench(t, spec.Habits{}, 50, asideFor("final-answer", "so far"), script.Reply{Text: "late", Delay: time.Hour})
+	b.spec.Limits.FinalAnswer, b.spec.Limits.Duration = true, 20*time.Millisecond
+	if e := end(t, b.run(engine.Deps{})); e.Reason != session.ReasonLimit || e.Limit != "duration" || e.Text != "so far" {
+		t.Errorf("end: %+v", e)
 	}
 }

@@ -80,7 +80,7 @@ func (r *run) step() (ended bool, err error) {
 	case r.st.Root.Cancel || r.left.Load():
 		return r.end(&session.LoopEnd{Reason: session.ReasonCancelled})
 	case l.Limit != nil: // the worker before came no further
-		return r.end(&session.LoopEnd{Reason: session.ReasonLimit, Limit: l.Limit.Limit})
+		return r.endLimit(l.Limit)
 	case r.hasTurn(l):
 		return r.afterTurn(l)
 	case answered(root):
@@ -200,7 +200,12 @@ func (r *run) reached(name string, bound, used float64) *session.Limit {
 }
 
 func (r *run) endLimit(limit *session.Limit) (bool, error) {
-	r.emit(limit)
+	if r.s.Loop.Limit == nil {
+		r.emit(limit)
+	}
+	if ended, err := r.conclude(limit); ended || err != nil {
+		return ended, err
+	}
 	return r.end(&session.LoopEnd{Reason: session.ReasonLimit, Limit: limit.Limit})
 }
 

@@ -118,14 +118,15 @@ type Loop struct {
 	Left             []Left // the profiles that it was switched from since the user's last message
 
 	// For is the message that the loop is for.
-	For      *message.Message
-	Planning Planning
-	Replans  int        // how often the plan was made anew
-	Broken   int        // the step that has failed or was opened again since then, from 1; 0: none
-	Rejected []*Checked // steps that were opened again, since the last answer
-	Progress Progress
-	Anchored int    // the turn that was last reminded of the goal
-	Limit    *Limit // that ends it; nil: none yet
+	For       *message.Message
+	Planning  Planning
+	Replans   int        // how often the plan was made anew
+	Broken    int        // the step that has failed or was opened again since then, from 1; 0: none
+	Rejected  []*Checked // steps that were opened again, since the last answer
+	Progress  Progress
+	Anchored  int    // the turn that was last reminded of the goal
+	Limit     *Limit // that ends it; nil: none yet
+	Concluded bool   // the model has said something after that
 
 	clock time.Time
 }
@@ -490,7 +491,7 @@ func (s *Session) say(b *Message) error {
 	}
 	if l := s.Loop; l != nil && b.Role == message.Assistant {
 		l.Answered, l.Resumed, l.Text = true, 0, m.Answer()
-		l.Rejected = nil
+		l.Rejected, l.Concluded = nil, l.Limit != nil
 		l.Calls = l.Calls[:0:0]
 		for _, c := range m.Calls() {
 			l.Calls = append(l.Calls, CallState{ToolCall: c})
