@@ -2,8 +2,11 @@ package roster_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -126,5 +129,54 @@ func TestImportRefuses(t *testing.T) {
 	}
 	if _, err := to.Import(t.Context(), "", bytes.NewReader(good)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestImportOfWhatIsMadeUp: a file whose sums are right is no reason to believe it.
+func TestImportOfWhatIsMadeUp(t *testing.T) {
+	id := "01890000-0000-7000-8000-000000000000"
+	var asked []string
+	app := parrot(t, memory.New(memory.Options{}), &asked)
+	event := func(seq int, of, typ, data string) string {
+		return fmt.Sprintf(`{"event":{"v":1,"seq":%d,"session":%q,"depth":0,"time":"2026-01-02T03:04:05Z","type":%q,"data":%s}}`, seq, of, typ, data)
+	}
+	begin := event(1, id, "branch", `{"why":"fork","profile":"parrot"}`)
+	for _, c := range []struct {
+		name   string
+		events []string
+		want   string // in the error; empty: it is imported
+	}{
+		{"a prompt that would run here", []string{begin, event(2, id, "prompt", `{"parts":[{"type":"text","text":"rm"}]}`)}, "it has work to do"},
+		{"an open loop", []string{begin, event(2, id, "loop.start", `{"number":1,"profile":"parrot"}`)}, "it has work to do"},
+		{"an event of another session", []string{begin, event(2, "other", "cancel", `{}`)}, "not below"},
+		{"a child that has not begun", []string{begin, event(2, id+"_1", "turn.start", `{}`)}, "has not begun"},
+		{"a type that is none", []string{begin, event(2, id, "../x", `{}`)}, "lacks its type"},
+		{"a body of another form", []string{begin, event(2, id, "cancel", `[]`)}, "cannot unmarshal"},
+		{"a grant", []string{begin, event(2, id, "permission.resolved", `{"ask":"a","answer":"session"}`)}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := append([]string{fmt.Sprintf(`{"roster":{"form":"session","v":1,"id":%q,"events":%d}}`, id, len(c.events))}, c.events...)
+			var sum [sha256.Size]byte
+			for _, line := range lines {
+				h := sha256.New()
+				h.Write(sum[:])
+				io.WriteString(h, line+"\n")
+				h.Sum(sum[:0])
+			}
+			lines = append(lines, `{"end":{"sha256":"`+hex.EncodeToString(sum[:])+`"}}`, "")
+			k, err := app.Import(t.Context(), "", strings.NewReader(strings.Join(lines, "\n")))
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("err = %v, want %q", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st := fold(t, app, k); len(st.Grants) > 0 || st.Root.Runnable() {
+				t.Errorf("%+v", st)
+			}
+		})
 	}
 }
