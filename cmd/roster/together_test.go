@@ -104,12 +104,14 @@ func (w *workspace) beginWith(url, script string) string {
 // sleep stops a process while it does not write: one that is stopped in the
 // middle of that keeps all others from the database until it wakes up.
 func (w *workspace) sleep(p *os.Process) {
-	db, err := sql.Open("sqlite", "file:"+w.database()+"?_txlock=immediate&_busy_timeout=500")
+	db, err := sql.Open("sqlite", "file:"+w.database()+"?_txlock=immediate&_busy_timeout=100")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
-	for range 100 {
+	again := time.NewTicker(7 * time.Millisecond) // in between it gets on
+	defer again.Stop()
+	for range 200 {
 		p.Signal(syscall.SIGSTOP)
 		tx, err := db.Begin()
 		if err == nil {
@@ -117,6 +119,7 @@ func (w *workspace) sleep(p *os.Process) {
 			return
 		}
 		p.Signal(syscall.SIGCONT)
+		<-again.C
 	}
 	w.t.Fatal("the server writes all the time")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +38,17 @@ message that one follows, where that is not the line above.`,
 
 func (c *cli) sessionsRevertCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "revert ID MESSAGE",
-		Short: "Have a session go on from an earlier message",
+		Use:   "revert ID [MESSAGE]",
+		Short: "Take the last prompt back, or go on from another message",
 		Long: `Has a session go on from a message that roster sessions tree lists: an earlier
-one, or one of a branch that was gone back from. What was said since then stays in
-the log, and is sent no more. Files and other things that were changed stay as they
-are. The session must not be running.`,
-		Args: exactly("ID", "MESSAGE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.revert(cmd.Context(), args[0], args[1]) },
+one, or one of a branch that was gone back from. Without a MESSAGE it takes the last
+prompt back. What was said since then stays in the log, and is sent no more. Files
+and other things that were changed stay as they are. The session must not be
+running.`,
+		Args: arguments(1, "ID", "MESSAGE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.revert(cmd.Context(), args[0], strings.Join(args[1:], ""))
+		},
 	}
 }
 
@@ -79,18 +83,6 @@ answer is gone on with. The old one stays as it is.`,
 	}
 	cmd.Flags().StringVar(&after, "after", "", "if nobody has said anything for `TIME`, such as 8h or 1d; default: in any case")
 	return cmd
-}
-
-func (c *cli) sessionsUndoCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "undo ID",
-		Short: "Take the last prompt of a session back",
-		Long: `Has a session go on from before its last prompt. The prompt and what it brought
-about stay in the log, and are sent no more. Files and other things that were
-changed stay as they are. roster sessions revert goes back there.`,
-		Args: exactly("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.revert(cmd.Context(), args[0], "") },
-	}
 }
 
 // revert writes the message from which the session goes on.
