@@ -18,7 +18,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 .PHONY: build run test need unit race oracle fuzz bench long lint generate check-generated darwin clean
 
 build:
-	go build -trimpath -ldflags "-s -w" -o $(BIN) ./cmd/roster
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN) ./cmd/roster
 	@echo "$(BIN): $$(wc -c < $(BIN)) bytes"
 
 # Asks a profile of the example workspace about its files. Without a key or a
