@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rosterrun/roster/message"
@@ -37,14 +38,23 @@ func newLink(m model.Model, s *spec.Spec, as spec.Model) (link, error) {
 		l.params.Temperature, l.params.TopP = nil, nil
 	}
 	l.params.Thinking = model.Thinking(level)
-	if s.Cache == string(model.CacheOff) {
-		l.params.Cache = model.CacheOff
-	}
+	l.params.Cache = cacheOf(s)
 	var err error
 	if l.params != (model.Params{}) {
 		l.paramsJSON, err = json.Marshal(l.params)
 	}
 	return l, err
+}
+
+// cacheOf is where a spec has breakpoints.
+func cacheOf(s *spec.Spec) model.Cache {
+	switch {
+	case s.Cache == string(model.CacheOff), s.Cache == "manual" && len(s.CacheBreakpoints) == 0:
+		return model.CacheOff
+	case s.Cache == "manual":
+		return model.Cache(strings.Join(s.CacheBreakpoints, ","))
+	}
+	return model.CacheAuto
 }
 
 // cost prices what a call took.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/rosterrun/roster/message"
@@ -86,13 +88,22 @@ type Schema struct {
 	Strict bool            `json:"strict,omitempty"`
 }
 
-// Cache says where prompt-cache breakpoints go.
+// Cache says after what of a request a provider is to keep what stands before:
+// CacheAuto, CacheOff, or some of the three places, with commas between.
 type Cache string
 
 const (
-	CacheAuto Cache = ""    // system, last tool, second-to-last message
-	CacheOff  Cache = "off" // none
+	CacheAuto     Cache = ""         // all three
+	CacheOff      Cache = "off"      // none
+	CacheSystem   Cache = "system"   // the system prompt
+	CacheTools    Cache = "tools"    // the last tool
+	CacheMessages Cache = "messages" // the last message but one
 )
+
+// Marks says whether there is a breakpoint at one of the three places.
+func (c Cache) Marks(place Cache) bool {
+	return c == CacheAuto || slices.Contains(strings.Split(string(c), ","), string(place))
+}
 
 // ToolDef describes a tool to a model. It is built once per process and is
 // immutable. Schema is a JSON Schema object.

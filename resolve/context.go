@@ -104,25 +104,11 @@ func memberNode(m *yaml.Node, key string) (*yaml.Node, error) {
 	return nil, nil
 }
 
-// providers reads a list of names, or one text with commas.
+// providers reads what adds to each request.
 func providers(n *yaml.Node) ([]string, error) {
-	var out []string
-	list := n.Content
-	if n.Kind == yaml.ScalarNode {
-		list = nil
-		for part := range strings.SplitSeq(n.Value, ",") {
-			list = append(list, &yaml.Node{Kind: yaml.ScalarNode, Value: part})
-		}
-	}
-	for _, e := range list {
-		name := strings.TrimSpace(e.Value)
-		if e.Kind != yaml.ScalarNode || name == "" {
-			return nil, fmt.Errorf("it holds what is no name")
-		}
-		out = append(out, name)
-	}
+	out, err := names(n)
 	if len(out) > maxProviders {
 		return nil, fmt.Errorf("there are %d; at most %d add to a request", len(out), maxProviders)
 	}
-	return out, nil
+	return out, err
 }

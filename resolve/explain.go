@@ -121,6 +121,7 @@ func values() []value {
 		{"habits.adaptive-replan", func(s *spec.Spec) any { return s.Habits.AdaptiveReplan }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
+		{"cache-breakpoints", func(s *spec.Spec) any { return s.CacheBreakpoints }},
 		{"steering", func(s *spec.Spec) any { return s.Steering }},
 		{"follow-up", func(s *spec.Spec) any { return s.FollowUp }},
 		{"workspace", func(s *spec.Spec) any { return s.Workspace }},

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,11 @@ func textList(x profile.Extra) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return names(value)
+}
+
+// names reads a list of names, or one text with commas.
+func names(value *yaml.Node) ([]string, error) {
 	nodes := value.Content
 	switch {
 	case value.Kind == yaml.ScalarNode && value.Tag == "!!null":
@@ -89,15 +95,15 @@ func textList(x profile.Extra) ([]string, error) {
 			nodes = append(nodes, &yaml.Node{Kind: yaml.ScalarNode, Value: part})
 		}
 	case value.Kind != yaml.SequenceNode:
-		return nil, fmt.Errorf("%s is no list", x.Key)
+		return nil, errors.New("it is no list")
 	}
 	var out []string
 	for _, n := range nodes {
-		text := strings.TrimSpace(n.Value)
-		if n.Kind != yaml.ScalarNode || text == "" {
-			return nil, fmt.Errorf("%s holds what is no name of a model", x.Key)
+		name := strings.TrimSpace(n.Value)
+		if n.Kind != yaml.ScalarNode || name == "" {
+			return nil, errors.New("it holds what is no name")
 		}
-		out = append(out, text)
+		out = append(out, name)
 	}
 	return out, nil
 }

@@ -216,4 +216,5 @@ func (r *resolver) running() {
 	r.out.Steering = pick(r, "steering", func(p *profile.Profile) profile.Value[string] { return p.Steering }).V
 	r.out.FollowUp = pick(r, "follow-up", func(p *profile.Profile) profile.Value[string] { return p.FollowUp }).V
 	r.out.Cache = pick(r, "cache", func(p *profile.Profile) profile.Value[string] { return p.Cache }).V
+	r.cacheBreakpoints()
 }

@@ -51,6 +51,8 @@ type Spec struct {
 	Retry         Retry         `json:"retry"`
 	ToolExecution ToolExecution `json:"tool_execution"`
 	Cache         string        `json:"cache"` // auto, manual or off
+	// CacheBreakpoints are the places that manual marks: system, tools, messages.
+	CacheBreakpoints []string `json:"cache_breakpoints,omitempty"`
 	// Steering and FollowUp say how many of the messages that wait are delivered
 	// at once: OneAtATime or QueueAll.
 	Steering string  `json:"steering,omitempty"`

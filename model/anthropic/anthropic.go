@@ -15,8 +15,7 @@ import (
 
 const (
 	renderer         = "anthropic/1"
-	signer           = "anthropic"             // of thinking
-	rendererUncached = renderer + " cache=off" // the prefix's form without breakpoints
+	signer           = "anthropic" // of thinking
 	apiVersion       = "2023-06-01"
 	defaultBaseURL   = "https://api.anthropic.com"
 	defaultMaxTokens = 8192

@@ -15,7 +15,6 @@ const (
 	openUser      = `{"role":"user","content":[`
 	openAssistant = `{"role":"assistant","content":[`
 	shut          = `]}`
-	cacheControl  = `,"cache_control":{"type":"ephemeral"}`
 )
 
 // The pieces that stand between the kept forms; never changed.
@@ -26,7 +25,7 @@ var (
 	assistBegins = []byte(openAssistant)
 	turnToUser   = []byte(shut + "," + openUser)
 	turnToAssist = []byte(shut + "," + openAssistant)
-	markedEnd    = []byte(cacheControl + "}")
+	markedEnd    = []byte(`,"cache_control":{"type":"ephemeral"}}`)
 	messageEnds  = []byte(shut)
 )
 
@@ -68,16 +67,17 @@ func (m *Model) body(r *model.Request) (*wire.Body, error) {
 }
 
 func (m *Model) prefix(r *model.Request) ([]byte, error) {
-	if r.Params.Cache == model.CacheOff {
-		return r.Prefix.Wire(rendererUncached, func(p *model.Prefix) ([]byte, error) { return encodePrefix(p, "") })
+	form := renderer
+	if c := r.Params.Cache; c != model.CacheAuto {
+		form += " cache=" + string(c)
 	}
-	return r.Prefix.Wire(renderer, func(p *model.Prefix) ([]byte, error) { return encodePrefix(p, cacheControl) })
+	return r.Prefix.Wire(form, func(p *model.Prefix) ([]byte, error) { return encodePrefix(p, r.Params.Cache) })
 }
 
 // breakpoint returns the message whose end is a cache breakpoint: the last but
 // one that is sent, for the last is what is new. Nil means none.
 func (m *Model) breakpoint(r *model.Request) (*message.Message, error) {
-	if r.Params.Cache == model.CacheOff {
+	if !r.Params.Cache.Marks(model.CacheMessages) {
 		return nil, nil
 	}
 	sent := 0
@@ -169,7 +169,7 @@ func (m *Model) head(r *model.Request) ([]byte, error) {
 
 // encodePrefix gives the tools and the system blocks; mark stands in the last
 // of each.
-func encodePrefix(p *model.Prefix, mark string) ([]byte, error) {
+func encodePrefix(p *model.Prefix, cache model.Cache) ([]byte, error) {
 	var b []byte
 	for i, t := range p.Tools {
 		var err error
@@ -178,7 +178,7 @@ func encodePrefix(p *model.Prefix, mark string) ([]byte, error) {
 		}
 	}
 	if len(p.Tools) > 0 {
-		b = append(markLast(b, mark), ']')
+		b = append(markLast(b, cache.Marks(model.CacheTools)), ']')
 	}
 	blocks := 0
 	for _, text := range p.System {
@@ -188,7 +188,7 @@ func encodePrefix(p *model.Prefix, mark string) ([]byte, error) {
 		}
 	}
 	if blocks > 0 {
-		b = append(markLast(b, mark), ']')
+		b = append(markLast(b, cache.Marks(model.CacheSystem)), ']')
 	}
 	return b, nil
 }
@@ -201,9 +201,12 @@ func separator(i int, open string) string {
 	return ","
 }
 
-// markLast puts mark into the object that b ends with.
-func markLast(b []byte, mark string) []byte {
-	return append(append(b[:len(b)-1], mark...), '}')
+// markLast puts a breakpoint into the object that b ends with, if there is one.
+func markLast(b []byte, marked bool) []byte {
+	if !marked {
+		return b
+	}
+	return append(b[:len(b)-1], markedEnd...)
 }
 
 func appendTool(b []byte, t *model.ToolDef) ([]byte, error) {

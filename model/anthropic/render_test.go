@@ -23,12 +23,15 @@ func TestRenderGolden(t *testing.T) {
 	uncached := wiretest.Conversation()
 	uncached.Params.Cache = model.CacheOff
 	uncached.Params.ToolChoice = "none"
+	manual := wiretest.Conversation()
+	manual.Params.Cache = "tools,messages"
 	for _, c := range []struct {
 		file string
 		r    *model.Request
 	}{
 		{"conversation.golden.json", conversation},
 		{"uncached.golden.json", uncached},
+		{"manual.golden.json", manual},
 		{"smallest.golden.json", &model.Request{Messages: []*message.Message{wiretest.Text(message.User, "hi")}}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -204,7 +207,7 @@ func TestRenderAny(t *testing.T) {
 				t.Fatalf("thinking at the end of %+v", msg)
 			}
 		}
-		if marks > 1 || marks > 0 && r.Params.Cache == model.CacheOff {
+		if marks > 1 || marks > 0 && !r.Params.Cache.Marks(model.CacheMessages) {
 			t.Fatalf("%d breakpoints in the messages", marks)
 		}
 		if d := gocmp.Diff(expected(r), got); d != "" {

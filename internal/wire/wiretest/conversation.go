@@ -209,7 +209,7 @@ func Requests() *rapid.Generator[*model.Request] {
 			Prefix: &model.Prefix{System: rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "system")},
 			Params: model.Params{
 				MaxTokens:  rapid.IntRange(0, 9).Draw(t, "max"),
-				Cache:      rapid.SampledFrom([]model.Cache{model.CacheAuto, model.CacheOff}).Draw(t, "cache"),
+				Cache:      rapid.SampledFrom([]model.Cache{model.CacheAuto, model.CacheOff, model.CacheSystem, "tools,messages"}).Draw(t, "cache"),
 				ToolChoice: rapid.SampledFrom([]string{"", "none"}).Draw(t, "choice"),
 			},
 			Tail: rapid.String().Draw(t, "tail"),
