@@ -151,6 +151,7 @@ func (c *Catalog) versions(ctx context.Context, t *target) (history, error) {
 	if err != nil {
 		h.lacks("what roster kept cannot be read", err)
 	}
+	next := 0 // what was kept stays in order: the clock of files is coarser than ours
 	for _, v := range slices.Backward(saved) {
 		if known[v.Revision] {
 			continue
@@ -161,11 +162,13 @@ func (c *Catalog) versions(ctx context.Context, t *target) (history, error) {
 			h.lacks("revision "+v.Revision+", which roster kept, cannot be read", err)
 			continue
 		}
-		older := slices.IndexFunc(h.versions, func(o Version) bool { return o.Time.Before(v.Time) })
-		if older < 0 {
-			older = len(h.versions)
+		at := slices.IndexFunc(h.versions[next:], func(o Version) bool { return o.Time.Before(v.Time) })
+		if at < 0 {
+			at = len(h.versions) - next
 		}
-		h.versions = slices.Insert(h.versions, older, Version{Revision: v.Revision, Time: v.Time, Message: v.Message, Source: FromSaves, parts: parts})
+		at += next
+		next = at + 1
+		h.versions = slices.Insert(h.versions, at, Version{Revision: v.Revision, Time: v.Time, Message: v.Message, Source: FromSaves, parts: parts})
 	}
 	h.versions = t.withCurrent(h.versions)
 	h.versions = h.versions[:min(len(h.versions), maxVersions)]

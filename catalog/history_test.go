@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/profile"
@@ -325,5 +326,24 @@ func TestRollbackTakesFilesAway(t *testing.T) {
 	}
 	if got := contents(t, filepath.Join(dir, "profiles/d/subagent_system_prompt.txt")); got != "Be briefer." {
 		t.Errorf("the text is %q", got)
+	}
+}
+
+// TestKeptVersionsStayInOrder: a text that was found is younger than the save before
+// it, also if the file's clock is behind.
+func TestKeptVersionsStayInOrder(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	put(t, dir, "profiles/a.md", "---\ndescription: a\n---\nzero")
+	c := writable(dir, "", state)
+	save(t, c, "a", "one")
+	file := filepath.Join(dir, "profiles/a.md")
+	put(t, dir, "profiles/a.md", "---\ndescription: a\n---\nby hand")
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(file, past, past); err != nil {
+		t.Fatal(err)
+	}
+	save(t, c, "a", "two")
+	if got, want := told(history(t, c, "a")), "saves:saved* saves:found saves:saved saves:found"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

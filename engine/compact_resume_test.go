@@ -316,3 +316,30 @@ func TestContextProvidersAndTransforms(t *testing.T) {
 	}
 	b.checkLog()
 }
+
+// TestScriptGoesOnAfterCompaction: a script counts the answers that were taken out
+// of a conversation, so its next reply is the next one.
+func TestScriptGoesOnAfterCompaction(t *testing.T) {
+	for name, more := range map[string][]script.Reply{
+		"in order":  {{Text: "done"}},
+		"by demand": {{Text: "done"}, {When: script.When{For: "compaction"}, Text: "what was done"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var replies []script.Reply
+			for i := range 30 {
+				replies = append(replies, script.Reply{Tools: []script.Call{{Name: "effect", Input: fmt.Sprintf(`{"n":%d}`, i)}}})
+			}
+			b := newBench(t, script.New(append(replies, more...)...).Model("script/x"), bulky(1000))
+			b.spec.Context = small(4000)
+			b.post(&session.Prompt{Parts: text("Go"), Profile: "p"})
+			events := b.run(engine.Deps{})
+			end := find[*session.LoopEnd](events)
+			if n := len(find[*session.ToolAfter](events)); n != 30 || end[0].Text != "done" {
+				t.Errorf("%d calls, and then %q", n, end[0].Text)
+			}
+			if !strings.Contains(compactions(events), "full") || len(b.state().Root.Messages) > 40 {
+				t.Errorf("nothing was taken out: %s", compactions(events))
+			}
+		})
+	}
+}

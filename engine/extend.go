@@ -150,7 +150,7 @@ type requestJSON struct {
 func EncodeRequest(r *model.Request) ([]byte, error) {
 	j := requestJSON{Prefix: encodePrefix(r.Prefix), Params: r.Params, Tail: r.Tail}
 	for _, m := range r.Messages {
-		j.Messages = append(j.Messages, session.BranchMessage{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial})
+		j.Messages = append(j.Messages, session.BranchMessage{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial, Stands: m.Stands})
 	}
 	return json.Marshal(j)
 }
@@ -167,7 +167,7 @@ func DecodeRequest(data []byte) (*model.Request, error) {
 	}
 	r := &model.Request{Prefix: p, Params: j.Params, Tail: j.Tail}
 	for _, m := range j.Messages {
-		r.Messages = append(r.Messages, &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial})
+		r.Messages = append(r.Messages, &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial, Stands: m.Stands})
 	}
 	return r, nil
 }

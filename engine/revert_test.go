@@ -3,14 +3,12 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/message"
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/tool"
@@ -49,32 +47,6 @@ func branch(list []*message.Message) string {
 	return strings.Join(all, "; ")
 }
 
-// ordered gives one reply after the other. A script alone would count the answers
-// in the request, of which some are given up.
-type ordered struct {
-	model.Model
-	rendering
-	left []model.Model
-}
-
-type rendering interface{ model.Renderer }
-
-func inOrder(turns ...script.Reply) model.Model {
-	o := &ordered{}
-	for _, r := range turns {
-		o.left = append(o.left, script.New(slices.Repeat([]script.Reply{r}, 9)...).Model("script/x"))
-	}
-	first := script.New().Model("script/x")
-	o.Model, o.rendering = first, first.(model.Renderer)
-	return o
-}
-
-func (o *ordered) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk, error] {
-	m := o.left[0]
-	o.left = o.left[1:]
-	return m.Stream(ctx, r)
-}
-
 func TestRevertTo(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -98,7 +70,7 @@ func TestRevertTo(t *testing.T) {
 			`user go; look {"n":1}; result; back; result; assistant done`, "error: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, inOrder(append(c.turns, says("done"))...), newProbe("look", nil), tool.NewRevert())
+			b := newBench(t, script.New(append(c.turns, says("done"))...).Model("script/x"), newProbe("look", nil), tool.NewRevert())
 			b.post(&session.Prompt{Parts: text("go"), Profile: "p"})
 			events := b.run(engine.Deps{})
 			if e := end(t, events); e.Reason != session.ReasonDone || e.Text != "done" {
@@ -126,7 +98,7 @@ func TestRevertTo(t *testing.T) {
 func TestRevertStopsAtASteeringMessage(t *testing.T) {
 	var b *bench
 	steer := newProbe("steer", nil)
-	b = newBench(t, inOrder(calls(look(1)), uses("steer"), calls(look(2)), calls(back(0, "lesson", "no")), says("done")),
+	b = newBench(t, script.New(calls(look(1)), uses("steer"), calls(look(2)), calls(back(0, "lesson", "no")), says("done")).Model("script/x"),
 		newProbe("look", nil), steer, tool.NewRevert())
 	b.post(&session.Prompt{Parts: text("go"), Profile: "p"})
 	steer.run = func(context.Context, tool.Call) (tool.Result, error) {
@@ -144,7 +116,7 @@ func TestRevertStopsAtASteeringMessage(t *testing.T) {
 // conversation is gone back in once.
 func TestRevertIsTakenUp(t *testing.T) {
 	turns := []script.Reply{calls(look(1)), calls(look(2)), calls(look(3)), calls(back(1, "lesson", "3 is empty")), says("done")}
-	whole := newBench(t, inOrder(turns...), newProbe("look", nil), tool.NewRevert())
+	whole := newBench(t, script.New(turns...).Model("script/x"), newProbe("look", nil), tool.NewRevert())
 	whole.post(&session.Prompt{Parts: text("go"), Profile: "p"})
 	var log []session.Event
 	for _, e := range whole.run(engine.Deps{}) {
@@ -159,13 +131,7 @@ func TestRevertIsTakenUp(t *testing.T) {
 	}
 	for n := at - 3; n < len(log); n++ {
 		t.Run(fmt.Sprintf("%02d-%s", n, log[n].Type), func(t *testing.T) {
-			asked := 0
-			for _, e := range log[:n+1] {
-				if m, ok := e.Body.(*session.Message); ok && m.Role == message.Assistant {
-					asked++
-				}
-			}
-			b := newBench(t, inOrder(turns[asked:]...), newProbe("look", nil), tool.NewRevert())
+			b := newBench(t, script.New(turns...).Model("script/x"), newProbe("look", nil), tool.NewRevert())
 			b.post(&session.Prompt{Parts: text("go"), Profile: "p"})
 			var owned []session.Event
 			for _, e := range log[:n+1] {

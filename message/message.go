@@ -26,6 +26,10 @@ type Message struct {
 	Role    Role
 	Parts   []Part
 	Partial bool // cut off by a cancel, a limit or a broken stream
+	// Stands is how many answers of the model were taken out of the conversation
+	// for this message: those that it sums up, or that it gave up. No provider is
+	// told.
+	Stands int
 
 	wire atomic.Pointer[wireForm]
 }
@@ -48,6 +52,14 @@ func (m *Message) Wire(renderer string, encode func(*Message) ([]byte, error)) (
 	}
 	m.wire.Store(&wireForm{renderer, b})
 	return b, nil
+}
+
+// Answers is how many answers of the model a message is, or stands for.
+func (m *Message) Answers() int {
+	if m.Role == Assistant {
+		return m.Stands + 1
+	}
+	return m.Stands
 }
 
 // Text joins the text parts.

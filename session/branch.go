@@ -50,6 +50,7 @@ type BranchMessage struct {
 	Role    message.Role  `json:"role"`
 	Parts   message.Parts `json:"parts"`
 	Partial bool          `json:"partial,omitempty"`
+	Stands  int           `json:"stands,omitempty"` // message.Message.Stands
 }
 
 // BranchMessages are messages as another session takes them over, without what
@@ -60,7 +61,7 @@ func BranchMessages(list []*message.Message) []BranchMessage {
 	}
 	out := make([]BranchMessage, len(list))
 	for i, m := range list {
-		out[i] = BranchMessage{m.ID, m.Parent, m.Role, m.Parts, m.Partial}
+		out[i] = BranchMessage{m.ID, m.Parent, m.Role, m.Parts, m.Partial, m.Stands}
 	}
 	return out
 }
@@ -84,7 +85,7 @@ func (s *Session) branch(b *Branch) {
 		s.Took = b.Why
 	}
 	for _, m := range b.Messages {
-		copied := &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial}
+		copied := &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: m.Parts, Partial: m.Partial, Stands: m.Stands}
 		s.Messages = append(s.Messages, copied)
 		s.Load.add(copied)
 	}

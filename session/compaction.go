@@ -105,6 +105,7 @@ func (s *Session) compact(turn int, b *Compaction) error {
 			return fmt.Errorf("session %s: there are no messages %s to %s to compact", s.ID, b.From, b.To)
 		}
 		m := &message.Message{ID: b.Message, Parent: s.Messages[from].Parent, Role: message.User, Parts: []message.Part{message.Text{Text: b.Text}}}
+		m.Stands = answers(s.Messages[from : to+1])
 		list := make([]*message.Message, 0, len(s.Messages)-(to-from)+from+1)
 		s.Messages = append(append(append(list, s.Messages[:from]...), m), s.Messages[to+1:]...)
 	}
@@ -138,9 +139,17 @@ func (s *Session) cutResults(results []CutResult) error {
 				parts[j] = t
 			}
 		}
-		s.Messages[i] = &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: parts, Partial: m.Partial}
+		s.Messages[i] = &message.Message{ID: m.ID, Parent: m.Parent, Role: m.Role, Parts: parts, Partial: m.Partial, Stands: m.Stands}
 	}
 	return nil
+}
+
+// answers is how many answers of the model messages are, or stand for.
+func answers(list []*message.Message) (n int) {
+	for _, m := range list {
+		n += m.Answers()
+	}
+	return n
 }
 
 // History remembers what compactions take out of the sessions of a stream. Note

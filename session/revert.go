@@ -33,6 +33,7 @@ func (s *Session) revert(b *Reverted) {
 	}
 	ask := s.Messages[n-1]
 	moved := &message.Message{ID: ask.ID, Parent: b.To, Role: ask.Role, Parts: ask.Parts, Partial: ask.Partial}
+	moved.Stands = ask.Stands + answers(s.Messages[i+1:n-1])
 	s.cut(b.To)
 	s.Messages = append(s.Messages, moved)
 	s.Load.add(moved)

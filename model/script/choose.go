@@ -60,12 +60,15 @@ func (m *scripted) locate(msgs []*message.Message) place {
 
 func (m *scripted) advance(p *place, msgs []*message.Message) {
 	for i := p.n; i < len(msgs); i++ {
-		if msgs[i].Role == message.Assistant {
-			if m.conditional {
+		if m.conditional { // what the answers that were taken out followed is not known
+			for range msgs[i].Stands {
+				m.choose(p, nil)
+			}
+			if msgs[i].Role == message.Assistant {
 				m.choose(p, msgs[:i])
 			}
-			p.answers++
 		}
+		p.answers += msgs[i].Answers()
 		p.size += offline.Size(msgs[i].Parts)
 	}
 	p.n = len(msgs)
