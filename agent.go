@@ -56,7 +56,8 @@ type AgentOptions struct {
 	Set map[string]string
 	// Hooks are as for Agent.SetHooks.
 	Hooks []Hook
-	// AllowAll, Headless, OnDeny, OnBusy and User are as in Ask.
+	// Schema, AllowAll, Headless, OnDeny, OnBusy and User are as in Ask.
+	Schema               []byte
 	AllowAll, Headless   bool
 	OnDeny, OnBusy, User string
 }
@@ -138,6 +139,7 @@ func (g *Agent) Prompt(ctx context.Context, text string, more ...message.Part) (
 	ask := Ask{
 		Key: g.key, Profile: g.profile(), Parts: parts, Set: g.set, Agent: g.id, User: g.opts.User,
 		AllowAll: g.opts.AllowAll, Headless: g.opts.Headless, OnDeny: g.opts.OnDeny, OnBusy: g.opts.OnBusy,
+		Schema: g.opts.Schema,
 	}
 	g.mu.Unlock()
 	s, err := g.app.Submit(ctx, ask)

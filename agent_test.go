@@ -482,3 +482,19 @@ func TestAgentGoesOnInAnotherProcess(t *testing.T) {
 		t.Errorf("state: %+v", s)
 	}
 }
+
+// TestAgentSchema: what does not fit is asked for again.
+func TestAgentSchema(t *testing.T) {
+	m := script.New(script.Reply{Text: "seven"}, script.Reply{Text: "7"}).Model("gate/m")
+	g, err := agents(t, m, "").NewAgent("worker", roster.AgentOptions{Schema: []byte(`{"type": "integer"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := g.Prompt(t.Context(), "How many?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end, err := run.Wait(t.Context()); err != nil || end.Text != "7" || end.Reason != session.ReasonDone {
+		t.Errorf("%+v, %v", end, err)
+	}
+}
