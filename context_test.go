@@ -100,7 +100,7 @@ Work.
 		if !strings.Contains(sent, "It rains.") || strings.Contains(sent, "And it is cold.") != (i == 2) {
 			t.Errorf("request %d: %s", i+1, sent)
 		}
-		r, err := app.Request(t.Context(), k, k.Stream, i+1)
+		r, err := app.Request(t.Context(), k, k.Stream, i+1, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,19 +17,20 @@ import (
 
 // Request rebuilds what the model was sent for a turn of a session, which may be
 // a child of the stream. Turns count over all loops of the session, from 1; 0 is
-// the last one.
-func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (*view.Request, error) {
+// the last one. about names what was asked aside, such as planning.plan or
+// compaction, in that turn or before the first one; empty: the turn's own request.
+func (a *App) Request(ctx context.Context, k session.Key, id string, turn int, about string) (*view.Request, error) {
 	k = a.withTenant(k)
 	backend, err := a.Backend(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := findRequest(ctx, backend, k, id, turn)
+	s, err := findRequest(ctx, backend, k, id, turn, about)
 	if err != nil {
 		return nil, err
 	}
 	fail := func(format string, args ...any) (*view.Request, error) {
-		return nil, &view.RequestError{Session: id, Turn: s.turn, Reason: fmt.Sprintf(format, args...)}
+		return nil, &view.RequestError{Session: id, Turn: s.turn, For: about, Reason: fmt.Sprintf(format, args...)}
 	}
 	m, err := a.modelOf(ctx, k, s)
 	if err != nil {
@@ -42,7 +44,7 @@ func (a *App) Request(ctx context.Context, k session.Key, id string, turn int) (
 	if err != nil {
 		return fail("%v", err)
 	}
-	out := &view.Request{Session: id, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
+	out := &view.Request{Session: id, For: about, Loop: s.loop, Turn: s.turn, Attempt: s.request.Attempt, Model: s.model, Renderer: rend.Renderer()}
 	if out.Body, err = rend.Render(r); err != nil {
 		return fail("%v", err)
 	}
@@ -76,6 +78,9 @@ func (a *App) rebuild(ctx context.Context, k session.Key, s *sent) (*model.Reque
 			return nil, fmt.Errorf("its parameters: %w", err)
 		}
 	}
+	if s.request.System != nil {
+		r.Prefix = &model.Prefix{System: s.request.System, Tools: r.Prefix.Tools}
+	}
 	if text := s.start.Schema; len(text) > 0 && s.request.For == "" {
 		r.Params.Schema = engine.AnswerSchema(text)
 	}
@@ -105,7 +110,7 @@ type sent struct {
 }
 
 // findRequest folds the log up to the last request of a turn.
-func findRequest(ctx context.Context, store session.Store, k session.Key, id string, turn int) (*sent, error) {
+func findRequest(ctx context.Context, store session.Store, k session.Key, id string, turn int, about string) (*sent, error) {
 	var found *sent
 	st, turns := session.NewState(k), 0
 	for e, err := range store.Read(ctx, k, 0) {
@@ -121,9 +126,12 @@ func findRequest(ctx context.Context, store session.Store, k session.Key, id str
 			case *session.TurnStart:
 				turns++
 			case *session.TurnRequest:
-				if s := st.Session(id); b.For == "" && (turn == 0 || turns == turn) && s != nil && s.Loop != nil {
-					l := s.Loop
-					found = &sent{turns, l.ID, l.Model, l.Start, b, slices.Clone(s.Messages)}
+				n := turns
+				if about != "" {
+					n = max(n, 1) // before the first turn counts as in it
+				}
+				if s := st.Session(id); b.For == about && (turn == 0 || n == turn) && s != nil && s.Loop != nil {
+					found = sentBy(s, b, n)
 				}
 			}
 		}
@@ -135,9 +143,19 @@ func findRequest(ctx context.Context, store session.Store, k session.Key, id str
 		}
 	}
 	if found == nil {
-		return nil, &view.RequestError{Session: id, Turn: turn, Reason: fmt.Sprintf("there is none; the session has had %d turns", turns), None: true}
+		return nil, &view.RequestError{Session: id, Turn: turn, For: about, Reason: fmt.Sprintf("there is none; the session has had %d turns", turns), None: true}
 	}
 	return found, nil
+}
+
+// sentBy is a request that is made by a session as it is now.
+func sentBy(s *session.Session, b *session.TurnRequest, turn int) *sent {
+	l := s.Loop
+	out := &sent{turn, l.ID, cmp.Or(b.Model, l.Model), l.Start, b, slices.Clone(s.Messages)}
+	if to := b.From + b.Messages; b.For != "" && b.From >= 0 && b.Messages >= 0 && to <= len(out.messages) {
+		out.messages = out.messages[b.From:to]
+	}
+	return out
 }
 
 // modelOf makes the model that was asked, without its key.
@@ -153,7 +171,11 @@ func (a *App) modelOf(ctx context.Context, k session.Key, s *sent) (model.Model,
 	if err := json.Unmarshal(data, &was); err != nil {
 		return nil, fmt.Errorf("its spec: %w", err)
 	}
-	for _, m := range append([]spec.Model{was.Model}, was.Fallbacks...) {
+	models := append([]spec.Model{was.Model}, was.Fallbacks...)
+	if own := was.Context.Summariser; own != nil {
+		models = append(models, own.Model)
+	}
+	for _, m := range models {
 		if m.String() != s.model {
 			continue
 		}

@@ -73,7 +73,7 @@ func TestRequest(t *testing.T) {
 	}
 	for _, app := range []*roster.App{app, open()} {
 		for i, sent := range got {
-			r, err := app.Request(t.Context(), k, k.Stream, i+1)
+			r, err := app.Request(t.Context(), k, k.Stream, i+1, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,11 +81,11 @@ func TestRequest(t *testing.T) {
 				t.Errorf("turn %d: %s, rebuilt\n%s, was sent\n%s", i+1, r.Differs, r.Body, sent)
 			}
 		}
-		last, err := app.Request(t.Context(), k, k.Stream, 0)
+		last, err := app.Request(t.Context(), k, k.Stream, 0, "")
 		if err != nil || last.Turn != 3 || last.Model != "two/m" || !json.Valid(last.Body) {
 			t.Errorf("the last request: %+v, %v", last, err)
 		}
-		if _, err := app.Request(t.Context(), k, k.Stream, 4); err == nil || !strings.Contains(err.Error(), "has had 3 turns") {
+		if _, err := app.Request(t.Context(), k, k.Stream, 4, ""); err == nil || !strings.Contains(err.Error(), "has had 3 turns") {
 			t.Errorf("a request that is none: %v", err)
 		}
 	}

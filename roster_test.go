@@ -125,7 +125,7 @@ func TestProfileEditsCountAtOnce(t *testing.T) {
 		t.Errorf("the edit does not count: %+v then %+v", first, second)
 	}
 	for turn, said := range []string{"Work.", "Work harder."} { // the log says what each ran by
-		if r, err := app.Request(t.Context(), k, k.Stream, turn+1); err != nil || !strings.Contains(string(r.Body), said) {
+		if r, err := app.Request(t.Context(), k, k.Stream, turn+1, ""); err != nil || !strings.Contains(string(r.Body), said) {
 			t.Errorf("turn %d was not asked to %q: %v", turn+1, said, err)
 		}
 	}

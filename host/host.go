@@ -72,7 +72,7 @@ type Deps struct {
 	Tree   func(ctx context.Context, k session.Key, id string) ([]view.TreeMessage, error)
 	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
 	// Request rebuilds what a model was sent for a turn of a session.
-	Request func(ctx context.Context, k session.Key, id string, turn int) (*view.Request, error)
+	Request func(ctx context.Context, k session.Key, id string, turn int, about string) (*view.Request, error)
 	// Follow yields the events of a session as dispatch.Dispatcher does.
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Backend is the store of the sessions.

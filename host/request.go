@@ -10,7 +10,8 @@ import (
 	"github.com/rosterrun/roster/internal/view"
 )
 
-// request shows what the model was sent for a turn, counted over the session.
+// request shows what the model was sent for a turn, counted over the session; with
+// ?for= what it was asked aside.
 func (h *Host) request(w *response, r *http.Request) error {
 	k, id, err := pathKey(r)
 	if err != nil {
@@ -23,7 +24,7 @@ func (h *Host) request(w *response, r *http.Request) error {
 	if _, err := h.summary(r.Context(), k); err != nil {
 		return err
 	}
-	sent, err := h.deps.Request(r.Context(), k, id, turn)
+	sent, err := h.deps.Request(r.Context(), k, id, turn, r.URL.Query().Get("for"))
 	var none *view.RequestError
 	switch {
 	case errors.As(err, &none) && none.None:

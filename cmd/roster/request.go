@@ -18,13 +18,18 @@ import (
 
 func (c *cli) sessionsRequestCommand() *cobra.Command {
 	var next bool
+	var about string
 	cmd := &cobra.Command{
 		Use:   "request ID [TURN]",
 		Short: "Write what the model was sent for a turn",
 		Long: `Writes the body of the call that was made for a turn of a session, byte for byte,
 rebuilt from the log. Turns count over the whole session, from 1; without TURN it
 is the last one. It is compared with the digest in the log: where it may not be
-what was sent, that is said on stderr. A child session (ID_1) has requests too.`,
+what was sent, that is said on stderr. A child session (ID_1) has requests too.
+
+With --for it is what a model was asked aside in that turn, or before the first one:
+planning.analysis, planning.review, planning.plan, compaction and others; the log
+names them (roster sessions events).`,
 		Example: `  roster sessions request 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11 2
   roster sessions request 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11 2 --diff`,
 		Args: arguments(1, "ID", "TURN"),
@@ -40,7 +45,7 @@ what was sent, that is said on stderr. A child session (ID_1) has requests too.`
 				return usagef("--diff needs the TURN that the next one is compared with")
 			}
 			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				r, err := app.Request(ctx, k, id, turn)
+				r, err := app.Request(ctx, k, id, turn, about)
 				if err != nil {
 					return err
 				}
@@ -56,6 +61,7 @@ what was sent, that is said on stderr. A child session (ID_1) has requests too.`
 			})
 		},
 	}
+	cmd.Flags().StringVar(&about, "for", "", "what a model was asked aside for `WHAT`, such as compaction")
 	cmd.Flags().BoolVar(&next, "diff", false, "write what the next turn's request changes, with each JSON value on a line")
 	return cmd
 }
@@ -68,7 +74,7 @@ func (c *cli) doubt(r *view.Request) {
 }
 
 func (c *cli) writeNext(ctx context.Context, app *roster.App, k session.Key, r *view.Request) error {
-	after, err := app.Request(ctx, k, r.Session, r.Turn+1)
+	after, err := app.Request(ctx, k, r.Session, r.Turn+1, r.For)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,9 @@ import (
 type Request struct {
 	Session  string `json:"session"`
 	Loop     string `json:"loop"`
-	Turn     int    `json:"turn"`    // of the session, from 1
-	Attempt  int    `json:"attempt"` // of the turn: the last that was made
+	For      string `json:"for,omitempty"` // what was asked aside; empty: the turn's own
+	Turn     int    `json:"turn"`          // of the session, from 1
+	Attempt  int    `json:"attempt"`       // of the turn: the last that was made
 	Model    string `json:"model"`
 	Renderer string `json:"renderer"` // the form of the body, and its version
 	// Body is the body of the call, byte for byte.
@@ -24,10 +25,18 @@ type Request struct {
 type RequestError struct {
 	Session string
 	Turn    int
+	For     string
 	Reason  string
 	None    bool // the session has no such turn
 }
 
 func (e *RequestError) Error() string {
-	return fmt.Sprintf("session %s: the request of turn %d: %s", e.Session, e.Turn, e.Reason)
+	which := "the last request"
+	if e.Turn > 0 {
+		which = fmt.Sprintf("the request of turn %d", e.Turn)
+	}
+	if e.For != "" {
+		which += " for " + e.For
+	}
+	return fmt.Sprintf("session %s: %s: %s", e.Session, which, e.Reason)
 }
