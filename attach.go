@@ -29,50 +29,54 @@ func (e *AttachError) Error() string { return fmt.Sprintf("@%s: %s", e.Path, e.R
 
 // Attach makes the parts of a prompt in which the user names files of the
 // workspace with @path or @"path": the text, then each file as the profile's tool
-// read gives it, images too. What is no file stays text. A file that the
-// profile's rules deny is an error, and so is one outside of the workspace that
-// they do not allow. Give it only what the user has written himself.
-func (a *App) Attach(ctx context.Context, name string, over session.Overrides, text string) ([]message.Part, error) {
-	parts := []message.Part{message.Text{Text: text}}
+// read gives it, images too. What is no file stays text; missed are those that look
+// like one. A file that the profile's rules deny is an error, and so is one outside
+// of the workspace that they do not allow. Give it only what the user has written
+// himself.
+func (a *App) Attach(ctx context.Context, name string, over session.Overrides, text string) (parts []message.Part, missed []string, err error) {
+	parts = []message.Part{message.Text{Text: text}}
 	named := mentions(text)
 	if len(named) == 0 {
-		return parts, nil
+		return parts, nil, nil
 	}
 	from := a.now()
 	if from.err != nil {
-		return nil, from.err
+		return nil, nil, from.err
 	}
 	p, err := from.catalog.Get(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	in := a.input(from, p, over)
 	in.RulesOnly = true
 	s, _, err := resolve.Spec(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	permit, err := s.Permit(false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tools, err := tool.Builtins(a.env(s))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	read := tools[slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Def().Name == "read" })]
 	seen, size := map[string]bool{}, 0
 	for _, m := range named {
 		path := m.file(s.Workspace)
+		if path == "" && strings.ContainsAny(m[len(m)-1], "./") {
+			missed = append(missed, m[len(m)-1])
+		}
 		if path == "" || seen[path] {
 			continue
 		}
 		if seen[path] = true; len(seen) > maxAttached {
-			return nil, &AttachError{path, fmt.Sprintf("a prompt takes %d files at most", maxAttached)}
+			return nil, nil, &AttachError{path, fmt.Sprintf("a prompt takes %d files at most", maxAttached)}
 		}
 		file, err := attachment(ctx, read, permit, path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, p := range file {
 			switch p := p.(type) {
@@ -83,11 +87,11 @@ func (a *App) Attach(ctx context.Context, name string, over session.Overrides, t
 			}
 		}
 		if size > maxAttachedBytes {
-			return nil, &AttachError{path, fmt.Sprintf("the files of a prompt have %d MiB at most: name it without @, and the agent reads of it what it needs", maxAttachedBytes>>20)}
+			return nil, nil, &AttachError{path, fmt.Sprintf("the files of a prompt have %d MiB at most: name it without @, and the agent reads of it what it needs", maxAttachedBytes>>20)}
 		}
 		parts = append(parts, file...)
 	}
-	return parts, nil
+	return parts, missed, nil
 }
 
 // attachment is one file as parts of a prompt.

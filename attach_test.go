@@ -39,26 +39,28 @@ func TestAttach(t *testing.T) {
 		name, prompt string
 		want         []string // what the parts after the prompt hold
 		refused      string
+		missed       string
 	}{
-		{"none", "plain, me@a.txt, @nobody and @", nil, ""},
-		{"one", "look at @a.txt", []string{"@a.txt:\n     1\talpha"}, ""},
-		{"at the end of a sentence", "Is it (@a.txt)? Or @a.txt.", []string{"alpha"}, ""},
-		{"in quotes", `@"sub/b c.md" then`, []string{"beta"}, ""},
-		{"two", "@a.txt @./a.txt", []string{"alpha", "alpha"}, ""},
-		{"an image by its bytes", "@picture.txt", []string{"picture.txt (image/png", "image"}, ""},
-		{"what would be asked for", "@x.env", []string{"KEY=1"}, ""},
-		{"a folder", "@sub", nil, ""},
-		{"what is denied", "@no/secret.txt", nil, "@no/secret.txt: the profile may not read it"},
-		{"outside", "@" + filepath.Join(other, "out.txt"), nil, "outside of the workspace"},
-		{"outside, by a way up", "@../" + filepath.Base(other) + "/out.txt", nil, "outside"},
-		{"outside, by a link", "@link.txt", nil, "@link.txt: "},
-		{"what is no text", "@data.bin", nil, "is a binary file"},
+		{"none", "plain, me@a.txt, @nobody and @", nil, "", ""},
+		{"one", "look at @a.txt", []string{"@a.txt:\n     1\talpha"}, "", ""},
+		{"at the end of a sentence", "Is it (@a.txt)? Or @a.txt.", []string{"alpha"}, "", ""},
+		{"in quotes", `@"sub/b c.md" then`, []string{"beta"}, "", ""},
+		{"two", "@a.txt @./a.txt", []string{"alpha", "alpha"}, "", ""},
+		{"an image by its bytes", "@picture.txt", []string{"picture.txt (image/png", "image"}, "", ""},
+		{"what would be asked for", "@x.env", []string{"KEY=1"}, "", ""},
+		{"a folder", "@sub", nil, "", ""},
+		{"what is denied", "@no/secret.txt", nil, "@no/secret.txt: the profile may not read it", ""},
+		{"outside", "@" + filepath.Join(other, "out.txt"), nil, "outside of the workspace", ""},
+		{"outside, by a way up", "@../" + filepath.Base(other) + "/out.txt", nil, "outside", ""},
+		{"outside, by a link", "@link.txt", nil, "@link.txt: ", ""},
+		{"what is no text", "@data.bin", nil, "is a binary file", ""},
+		{"what is not there", "see @a.txt, @gone.txt and @gone/too", []string{"alpha"}, "", "gone.txt gone/too"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.prompt, "@../") && filepath.Dir(dir) != filepath.Dir(other) {
 				c.prompt = "@../../" + filepath.Base(filepath.Dir(other)) + "/" + filepath.Base(other) + "/out.txt"
 			}
-			parts, err := app.Attach(t.Context(), "p", session.Overrides{}, c.prompt)
+			parts, missed, err := app.Attach(t.Context(), "p", session.Overrides{}, c.prompt)
 			var refused *roster.AttachError
 			if c.refused != "" {
 				if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.refused) {
@@ -68,6 +70,9 @@ func TestAttach(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if got := strings.Join(missed, " "); got != c.missed {
+				t.Errorf("missed %q, want %q", got, c.missed)
 			}
 			if len(parts) != len(c.want)+1 || parts[0] != message.Part(message.Text{Text: c.prompt}) {
 				t.Fatalf("%d parts: %v", len(parts), parts)

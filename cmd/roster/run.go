@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
@@ -163,7 +164,13 @@ func (c *cli) parts(ctx context.Context, app *roster.App, args []string, prompt 
 	if args[1] == "-" {
 		return []message.Part{message.Text{Text: prompt}}, nil
 	}
-	return app.Attach(ctx, args[0], session.Overrides{Flags: flags}, prompt)
+	parts, missed, err := app.Attach(ctx, args[0], session.Overrides{Flags: flags}, prompt)
+	for _, path := range missed {
+		if !c.quiet {
+			fmt.Fprintf(c.stderr, "roster: @%s names no file here: it is sent as text\n", render.Safe(path))
+		}
+	}
+	return parts, err
 }
 
 // prompt reads the prompt from the arguments or, where they say so, from

@@ -19,8 +19,9 @@ func Conversation(w io.Writer, s Style, c view.Conversation) {
 		fmt.Fprintf(w, "branches off %s (%s)\n", line(c.Origin, noteRunes), line(c.Why, noteRunes))
 	}
 	for _, m := range c.Messages {
+		said := false
 		for _, p := range m.Parts {
-			part(w, s, m, p)
+			said = part(w, s, m, p, said)
 		}
 	}
 	if len(c.Sessions) == 0 {
@@ -36,19 +37,29 @@ func Conversation(w io.Writer, s Style, c view.Conversation) {
 // resultRunes bounds what is shown of a tool's result.
 const resultRunes = 200
 
-func part(w io.Writer, s Style, m view.Message, p message.Part) {
-	switch p := p.(type) {
-	case message.Text:
+// part writes one, and before the first of a message who said it.
+func part(w io.Writer, s Style, m view.Message, p message.Part, said bool) bool {
+	head := func() {
 		cut := ""
 		if m.Partial {
 			cut = " (cut off)"
 		}
-		fmt.Fprintf(w, "\n%s\n%s\n", s.paint(cyan, string(m.Role)+cut+":"), Safe(p.Text))
+		if !said {
+			fmt.Fprintf(w, "\n%s\n", s.paint(cyan, string(m.Role)+cut+":"))
+		}
+		said = true
+	}
+	switch p := p.(type) {
+	case message.Text:
+		head()
+		fmt.Fprintf(w, "%s\n", Safe(strings.Trim(p.Text, "\n")))
 	case message.Image:
-		fmt.Fprintf(w, "\n%s\n[image %s]\n", s.paint(cyan, string(m.Role)+":"), Safe(p.MediaType))
+		head()
+		fmt.Fprintf(w, "[image %s]\n", Safe(p.MediaType))
 	case message.ToolCall:
 		fmt.Fprintln(w, s.paint(dim, "· "+Call(p.Name, p.Input)))
 	case message.ToolResult:
 		fmt.Fprintln(w, s.paint(dim, "  → "+line(message.PartsText(p.Parts), resultRunes)))
 	}
+	return said
 }
