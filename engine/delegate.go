@@ -169,7 +169,7 @@ func (r *run) beginTask(call string, t tool.Task) (ended bool, err error) {
 	r.s = r.st.Session(r.id)
 	above := r.above.s.Loop.Start
 	r.emitRefs(&session.LoopStart{
-		Number: 1, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
+		Number: 1, Config: r.Spec.ConfigID, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
 		Spec: r.specDigest, Prefix: r.prefixDigest, Headless: above.Headless, OnDeny: above.OnDeny,
 	}, r.specDigest, r.prefixDigest)
 	r.note(said.notes...)

@@ -234,7 +234,7 @@ func (r *run) begin() (ended bool, err error) {
 		return false, err
 	}
 	start := &session.LoopStart{
-		Number: root.Loops + 1, Parent: root.LastLoop, Why: "prompt",
+		Number: root.NextNumber(r.Spec.ConfigID), Config: r.Spec.ConfigID, Parent: root.LastLoop, Why: "prompt",
 		Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
 		Spec: r.specDigest, Prefix: r.prefixDigest,
 	}

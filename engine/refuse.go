@@ -38,7 +38,7 @@ func (r *run) refuseAll(profile string, cause *session.Error) error {
 		if !root.Started {
 			r.emit(&session.Start{Profile: profile, Title: session.Title(post.Parts)})
 		}
-		r.emit(&session.LoopStart{Number: root.Loops + 1, Parent: root.LastLoop, Why: "prompt", Profile: profile})
+		r.emit(&session.LoopStart{Number: root.NextNumber(""), Parent: root.LastLoop, Why: "prompt", Profile: profile})
 		if err := r.deliver(post); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -364,5 +365,26 @@ func TestRefuse(t *testing.T) {
 	e := end(t, events)
 	if e.Reason != session.ReasonError || e.Error.Code != "ProfileNotFound" || b.state().Root.Runnable() {
 		t.Errorf("end: %+v", e)
+	}
+}
+
+// TestLoopsAreNumberedByConfiguration: each configuration of a session has numbers
+// of its own, from 1, also when it comes back.
+func TestLoopsAreNumberedByConfiguration(t *testing.T) {
+	s := script.New(script.Reply{Text: "done"})
+	s.Loop = true
+	b := newBench(t, s.Model("script/x"))
+	var got []string
+	for _, config := range []string{"a", "a", "b", "a", "b", "c"} {
+		b.spec.ConfigID = config
+		b.post(&session.Prompt{Parts: text("Hi"), Profile: "p"})
+		start := find[*session.LoopStart](b.run(engine.Deps{}))[0]
+		got = append(got, fmt.Sprint(start.Config, start.Number))
+	}
+	if want := "a1 a2 b1 a3 b2 c1"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if n := b.state().Root.Loops; n != 6 {
+		t.Errorf("%d loops", n)
 	}
 }

@@ -59,6 +59,8 @@ func values() []value {
 	return []value{
 		{"name", func(s *spec.Spec) any { return s.Name }},
 		{"revision", func(s *spec.Spec) any { return s.Revision }},
+		{"profile-id", func(s *spec.Spec) any { return s.ProfileID }},
+		{"config-id", func(s *spec.Spec) any { return s.ConfigID }},
 		{"title", func(s *spec.Spec) any { return s.Title }},
 		{"description", func(s *spec.Spec) any { return s.Description }},
 		{"mode", func(s *spec.Spec) any { return s.Mode }},

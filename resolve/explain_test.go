@@ -11,7 +11,7 @@ import (
 
 // fieldKeys says by which native key each field of a spec is explained.
 var fieldKeys = map[string]string{
-	"Name": "name", "Title": "title", "Description": "description", "Revision": "revision", "Mode": "mode",
+	"Name": "name", "ProfileID": "profile-id", "ConfigID": "config-id", "Title": "title", "Description": "description", "Revision": "revision", "Mode": "mode",
 	"Model.Provider": "provider", "Model.ID": "model", "Model.ContextWindow": "context-window", "Model.MaxOutput": "max-output",
 	"Model.Price.Input": "input-price", "Model.Price.Output": "output-price",
 	"Model.Price.CacheRead": "cache-read-price", "Model.Price.CacheWrite": "cache-write-price",

@@ -72,7 +72,8 @@ type Start struct {
 // the blobs that hold the whole resolved profile and the stable head of its
 // requests; a resumed loop uses those.
 type LoopStart struct {
-	Number   int    `json:"number"` // in the session, from 1
+	Number   int    `json:"number"` // of the session's loops by Config, from 1
+	Config   string `json:"config_id,omitempty"`
 	Parent   string `json:"parent_loop,omitempty"`
 	Why      string `json:"why"` // prompt, followup, rerun, branch, resume or compaction
 	Profile  string `json:"profile"`

@@ -176,6 +176,7 @@ func (b *Followup) AppendJSON(dst []byte) []byte { return (*Steer)(b).AppendJSON
 func (b *LoopStart) AppendJSON(dst []byte) []byte {
 	o := begin(dst)
 	o.num("number", int64(b.Number))
+	o.str("config_id", b.Config)
 	o.str("parent_loop", b.Parent)
 	o.str("why", b.Why)
 	o.str("profile", b.Profile)

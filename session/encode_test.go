@@ -52,7 +52,7 @@ func bodies(t *rapid.T) []Body {
 		&Set{Keys: map[string]string{"model": texts(t), "temperature": ""}},
 		&Start{Profile: texts(t), Title: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t), Parent: texts(t), Call: texts(t)},
-		&LoopStart{Schema: json.RawMessage(`{"type":"<"}`), Number: n, Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
+		&LoopStart{Schema: json.RawMessage(`{"type":"<"}`), Number: n, Config: texts(t), Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
 		&PermissionAsked{
 			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
 			Parts: []AskedPart{{Subject{"bash", texts(t), texts(t)}, "ask", rule}}, Rule: rule, Reason: texts(t), Again: texts(t),

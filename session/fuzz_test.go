@@ -96,7 +96,7 @@ func palette() []Body {
 		&PermissionResolved{Ask: "s.1", Answer: AnswerSession}, &PermissionResolved{Ask: "s.1", Answer: AnswerNo, ForSession: true},
 		&InputAsked{Ask: "s.2", Call: "c2", Question: "x"}, &InputAnswered{Ask: "s.2", Answer: AnswerText, Text: "y"},
 		&Hooked{On: "after-tool", Decision: "deny", Call: "c1", Parts: text("no")},
-		&LoopWaiting{Asks: []string{"s.1"}}, &LoopResumed{Attempt: 2}, &TurnStart{}, &LoopStart{Number: 2, Profile: "q"},
+		&LoopWaiting{Asks: []string{"s.1"}}, &LoopResumed{Attempt: 2}, &TurnStart{}, &LoopStart{Number: 2, Profile: "q"}, &LoopStart{Number: 1, Config: "c"},
 		&Switched{Call: "c2", From: "p", To: "q"}, &Fallback{From: "m", To: "n"}, &Retry{Attempt: 1},
 		&Set{Keys: map[string]string{"model": "x"}}, &Branch{From: "o", Why: BranchFork, Messages: []BranchMessage{{ID: "b", Role: message.User, Parts: text("b")}}},
 		&Error{Code: "x"}, &Limit{Limit: "turns"},

@@ -39,7 +39,8 @@ type Session struct {
 	Title    string
 	Messages []*message.Message // the branch that the next request sends
 	Usage    message.Usage
-	Loops    int   // how many have started
+	Loops    int // how many have started
+	numbers  numbers
 	Loop     *Loop // the open loop; nil between loops
 	LastLoop string
 	Inbox    []Letter  // posts that no message has delivered yet, in order
@@ -265,7 +266,9 @@ func (s *Session) apply(e *Event, body Body) error {
 	case *Start:
 		s.Started, s.Profile, s.Title = true, b.Profile, b.Title
 	case *LoopStart:
-		s.Loops, s.LastLoop, s.Took = b.Number, e.Loop, ""
+		s.LastLoop, s.Took = e.Loop, ""
+		s.Loops++
+		s.number(b)
 		s.Profile = b.Profile
 		s.Loop = &Loop{ID: e.Loop, Agent: e.Agent, Chain: e.Chain, Start: b, Model: b.Model, clock: e.Time}
 	case *Message:

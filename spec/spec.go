@@ -20,7 +20,11 @@ type Spec struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Revision    string `json:"revision"` // of the profile
-	Mode        string `json:"mode"`     // all, primary or subagent
+	// ProfileID names the profile across renames, and ConfigID the configuration by
+	// which the loops of a session are numbered.
+	ProfileID string `json:"profile_id"`
+	ConfigID  string `json:"config_id"`
+	Mode      string `json:"mode"` // all, primary or subagent
 
 	Model Model `json:"model"`
 	// Fallbacks are asked in this order when the model's provider is overloaded

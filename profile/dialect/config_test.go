@@ -184,9 +184,9 @@ mcp-servers=github: command: npx args: - -y - server
 context=window: 100000 keep-first: 2
 hooks=before-turn: - command: ./scripts/check.sh
 model-config=key-env: A_KEY api: anthropic context-window: 200000 prices: input: 3.0 cache-read: 0.3
-profile-id=p-1
 skills=- review
-session=scope: persistent`
+session=scope: persistent
+profile-id=p-1`
 
 func TestDecodeConfig(t *testing.T) {
 	ps, names, ds := decodeAll(t, "agents.toml", wholeFile)
@@ -197,7 +197,7 @@ func TestDecodeConfig(t *testing.T) {
 	if got := strings.Join(names, " "); got != "coding-agent careful writer coding-agent/researcher" {
 		t.Fatalf("names %s", got)
 	}
-	careful := strings.Replace(base, "session=", "config-id=careful\nsession=", 1)
+	careful := base + "\nconfig-id=careful"
 	for name, want := range map[string]string{
 		"coding-agent":            "title=Coding Agent\ndescription=Writes code\nprovider=anthropic\nmodel=model-a\ntemperature=0.2\n" + base,
 		"careful":                 "description=Writes code\nprovider=anthropic\nmodel=model-a\ntemperature=0.1\n" + careful,

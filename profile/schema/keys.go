@@ -54,8 +54,8 @@ var keys = [...]Key{
 	{Name: "mode", Shape: word("all", "primary", "subagent"), Acts: true, Default: "all", Meaning: "whether people start it, agents delegate to it, or both"},
 	{Name: "hidden", Shape: boolean, Acts: true, Own: true, Default: "false", Meaning: "agents are not told of it"},
 	{Name: "extends", Shape: list, Acts: true, Own: true, Meaning: "the profiles that this one builds on"},
-	{Name: "profile-id", Shape: text, Own: true, Default: "a UUID", Meaning: "names the profile across renames"},
-	{Name: "config-id", Shape: text, Own: true, Default: "a UUID", Meaning: "names the configuration by which loops are numbered"},
+	{Name: "profile-id", Shape: text, Acts: true, Own: true, Default: "a UUID that follows from the name", Meaning: "names the profile across renames"},
+	{Name: "config-id", Shape: text, Acts: true, Own: true, Default: "another one", Meaning: "names the configuration by which loops are numbered"},
 
 	{Name: "provider", Shape: text.filled(), Acts: true, Meaning: "the provider of `model`"},
 	{Name: "model", Shape: text.filled(), Acts: true, Meaning: "`provider/model-id`, an id with `provider`, an alias, or `inherit`"},

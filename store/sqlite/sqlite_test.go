@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -360,3 +361,40 @@ func event(b session.Body) session.Event { return session.Event{Session: "s", Bo
 func note() session.Event { return event(&session.ToolUpdate{Call: "c", Text: "x"}) }
 
 func steer() session.Event { return event(&session.Steer{}) }
+
+// TestAnotherProcessHoldsTheDatabase: all who wait are told so at the same time, and
+// none of them has waited for the others.
+func TestAnotherProcessHoldsTheDatabase(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := open(t, path, sqlite.Options{})
+	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	failed := make(chan error)
+	for i := range 20 {
+		go func() {
+			_, err := s.Post(t.Context(), key(fmt.Sprint("s", i)), session.Post{Events: []session.Event{event(&session.Prompt{Profile: "p"})}})
+			failed <- err
+		}()
+	}
+	for range 20 {
+		if err := <-failed; err == nil || !strings.Contains(err.Error(), "another process holds the database for long") {
+			t.Errorf("%v", err)
+		}
+	}
+	if waited := time.Since(began); waited > 30*time.Second {
+		t.Errorf("they waited for %v", waited)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, s, key("s1"))
+}

@@ -47,15 +47,17 @@ func (w *writer) forget() {
 }
 
 // commit runs the ops in one transaction. If that fails, each gets its own, so
-// that one which cannot be stored does not take others with it.
+// that one which cannot be stored does not take others with it. Where another
+// process holds the database, all have waited for it, and none waits again.
 func (w *writer) commit(batch []*op) {
 	err := w.transact(batch)
 	if err == nil {
 		return
 	}
+	again := len(batch) > 1 && !isBusy(err)
 	for _, o := range batch {
 		o.err = err
-		if len(batch) > 1 {
+		if again {
 			o.err = nil
 			if err := w.transact([]*op{o}); err != nil {
 				o.err = err

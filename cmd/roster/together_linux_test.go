@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -117,6 +119,7 @@ func (w *workspace) sleep(p *os.Process) {
 	defer again.Stop()
 	for range 200 {
 		p.Signal(syscall.SIGSTOP)
+		w.stopped(p.Pid)
 		tx, err := db.Begin()
 		if err == nil {
 			tx.Rollback()
@@ -126,6 +129,27 @@ func (w *workspace) sleep(p *os.Process) {
 		<-again.C
 	}
 	w.t.Fatal("the server writes all the time")
+}
+
+// stopped waits until all threads of a process stand still.
+func (w *workspace) stopped(pid int) {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for range 10_000 {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(files) == 0 {
+			w.t.Fatalf("process %d: %v", pid, err)
+		}
+		if !slices.ContainsFunc(files, func(file string) bool {
+			data, err := os.ReadFile(file)
+			_, state, _ := strings.Cut(string(data), ") ")
+			return err == nil && !strings.HasPrefix(state, "T")
+		}) {
+			return
+		}
+		<-look.C
+	}
+	w.t.Fatalf("process %d does not stop", pid)
 }
 
 // ask queues a prompt for a session.
