@@ -171,7 +171,7 @@ func TestBuiltinDefaults(t *testing.T) {
 	}
 	want := spec.Spec{
 		Files: []string{"AGENTS.md", "CLAUDE.md"},
-		Name:  "a", Mode: "all", Revision: s.Revision, AllTools: true, Tools: []string{},
+		Name:  "a", Mode: "all", Revision: s.Revision, ProfileID: s.ProfileID, ConfigID: s.ConfigID, AllTools: true, Tools: []string{},
 		Model:             spec.Model{Provider: "builtin", ID: "demo", ContextWindow: 200_000, MaxOutput: 8192, Thinking: []string{}},
 		Prompt:            s.Prompt,
 		Rules:             permission.Builtin(),
