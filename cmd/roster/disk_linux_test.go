@@ -112,7 +112,7 @@ func smallDisk(w *workspace) []string {
 	}
 	wall := []string{"unshare", "--mount", "--map-root-user", "sh", "-c", `mount -t tmpfs -o size=4m none "$0" && exec "$@"`, state}
 	if out, err := exec.Command(wall[0], append(wall[1:], "true")...).CombinedOutput(); err != nil {
-		w.t.Skipf("SKIPPED: a small disk cannot be mounted here, neither as root nor in a namespace of one's own: %v, %s", err, out)
+		w.t.Fatalf("a small disk cannot be mounted here, neither as root nor in a namespace of one's own (util-linux): %v, %s", err, out)
 	}
 	return wall
 }
@@ -205,7 +205,7 @@ func bound(t *testing.T) []string {
 	}
 	as := []string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"}
 	if out, err := exec.Command(as[0], append(as[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: root cannot be bound by the modes of files here: %v, %s", err, out)
+		t.Fatalf("root cannot be bound by the modes of files here (setpriv of util-linux): %v, %s", err, out)
 	}
 	return as
 }
