@@ -252,7 +252,7 @@ func (g *Agent) Reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		if err := g.app.Cancel(ctx, k, "reset"); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (a *App) Rotate(ctx context.Context, k session.Key, after time.Duration) (s
 		return session.Key{}, err
 	}
 	c := clock.From(ctx)
-	if sum.Open || sum.Runnable() || c.Now().Sub(sum.LastActive) < after {
+	if !sum.AtRest() || c.Now().Sub(sum.LastActive) < after {
 		return k, nil
 	}
 	from, _, err := a.said(ctx, k, k.Stream, "")

@@ -151,7 +151,7 @@ func (a *App) base(ctx context.Context, c *Comparison) (from *origin, said []*me
 		if err != nil {
 			return nil, nil, err
 		}
-		if sum.Open || sum.Runnable() {
+		if !sum.AtRest() {
 			return nil, nil, &session.Busy{Key: c.Key}
 		}
 		if from, said, err = a.said(ctx, c.Key, c.Key.Stream, ""); err != nil {

@@ -92,7 +92,7 @@ func (a *App) Export(ctx context.Context, k session.Key, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		return &session.Busy{Key: k}
 	}
 	var blobs []string

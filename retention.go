@@ -47,7 +47,7 @@ func (a *App) Prune(ctx context.Context, k session.Key) error {
 	if err != nil {
 		return err
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		return &session.Busy{Key: k}
 	}
 	if err := b.Prune(ctx, k, sum.Last); err != nil {

@@ -204,7 +204,7 @@ func (a *App) resting(ctx context.Context, k session.Key) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		return nil, &session.Busy{Key: k}
 	}
 	return a.tree(ctx, k, k.Stream)

@@ -191,7 +191,7 @@ func (r *rest) at(ctx context.Context, last int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		r.due = false
 		return false, nil
 	}

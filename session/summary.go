@@ -70,6 +70,9 @@ func (s *Summary) Runnable() bool {
 	return s.Prompts > 0 || s.Notes > s.Held
 }
 
+// AtRest says whether nothing is going on and nothing waits to be run.
+func (s *Summary) AtRest() bool { return !s.Open && !s.Runnable() }
+
 // suspend notes that the loop waits for a person, or does no more.
 func (s *Summary) suspend(waits bool, until time.Time) { s.Suspended, s.Until = waits, until }
 

@@ -131,7 +131,7 @@ func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time
 		if err != nil {
 			return err
 		}
-		if sum.Open || sum.Runnable() {
+		if !sum.AtRest() {
 			return fmt.Errorf("session %s is %s: cancel it first (roster sessions cancel %s)", id, sum.Status(), id)
 		}
 		list = append(list, sum)

@@ -168,7 +168,7 @@ func (s *Store) create(ctx context.Context, k session.Key, p *session.Post) (ses
 
 // add stores a post in a stream whose lock the caller holds.
 func (s *Store) add(st *stream, p *session.Post) (session.Posted, error) {
-	if p.OnlyIdle && (st.sum.Open || st.sum.Runnable()) {
+	if p.OnlyIdle && !st.sum.AtRest() {
 		return session.Posted{}, &session.Busy{Key: st.key}
 	}
 	first := st.sum.Last + 1

@@ -25,7 +25,7 @@ func (s *Store) Prune(ctx context.Context, k session.Key, last int64) error {
 	switch {
 	case st.gone:
 		return session.ErrNoStream
-	case st.sum.Open || st.sum.Runnable() || st.sum.Last != last:
+	case !st.sum.AtRest() || st.sum.Last != last:
 		return &session.Busy{Key: k}
 	}
 	st.gone = true

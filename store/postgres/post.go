@@ -87,7 +87,7 @@ func (t *tx) post(k session.Key, p *session.Post) (*stream, session.Posted, erro
 		}
 		st = &stream{sum: session.Summary{Key: k}}
 	}
-	if p.OnlyIdle && (st.sum.Open || st.sum.Runnable()) {
+	if p.OnlyIdle && !st.sum.AtRest() {
 		return nil, session.Posted{}, &session.Busy{Key: k}
 	}
 	sum, err := follow(st.sum, p.Events)

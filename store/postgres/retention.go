@@ -16,7 +16,7 @@ func (s *Store) Prune(ctx context.Context, k session.Key, last int64) error {
 			return err
 		case st == nil:
 			return session.ErrNoStream
-		case st.sum.Open || st.sum.Runnable() || st.sum.Last != last:
+		case !st.sum.AtRest() || st.sum.Last != last:
 			return &session.Busy{Key: k}
 		}
 		now, err := t.now()

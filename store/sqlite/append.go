@@ -154,7 +154,7 @@ func (w *writer) post(k session.Key, p *session.Post) (*stream, session.Posted, 
 		}
 		st = &stream{sum: session.Summary{Key: k}}
 	}
-	if p.OnlyIdle && (st.sum.Open || st.sum.Runnable()) {
+	if p.OnlyIdle && !st.sum.AtRest() {
 		return nil, session.Posted{}, &session.Busy{Key: k}
 	}
 	sum, err := w.check(st, p.Events)

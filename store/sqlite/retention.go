@@ -23,7 +23,7 @@ func (w *writer) prune(k session.Key, last int64) error {
 		return err
 	case st == nil:
 		return session.ErrNoStream
-	case st.sum.Open || st.sum.Runnable() || st.sum.Last != last:
+	case !st.sum.AtRest() || st.sum.Last != last:
 		return &session.Busy{Key: k}
 	}
 	old := w.now().Add(-admit.BlobTime).UnixMicro()

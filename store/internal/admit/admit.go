@@ -87,7 +87,7 @@ func Restore(k session.Key, evs []session.Event, now func() time.Time) (session.
 			return sum, fmt.Errorf("restore session %s: event %d of %d: %w", k, i+1, len(evs), err)
 		}
 	}
-	if sum.Open || sum.Runnable() {
+	if !sum.AtRest() {
 		return sum, &session.Busy{Key: k}
 	}
 	return sum, nil
