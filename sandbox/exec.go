@@ -16,6 +16,9 @@ const (
 	// after it.
 	controlFD = 3
 
+	// rulesetFD is the wall that what the helper starts goes behind.
+	rulesetFD = 3
+
 	// cancelByte on the pipe, or SIGTERM, asks the command to end and then kills
 	// it; the pipe's end, which is the parent's death, kills it at once.
 	cancelByte = 'c'
@@ -29,15 +32,15 @@ const (
 	tick = 5 * time.Millisecond
 )
 
-// execMain is the helper: it runs the command in args, in its own session and
-// process group, and returns the status to exit with. It must have a process
+// execMain is the helper: it runs the command in args, after the box that it runs
+// in, in its own session and process group, and returns the status to exit with. It must have a process
 // of its own, started by Command.Run.
 func execMain(args []string) int {
 	// The kernel kills the command when the thread that started it ends.
 	runtime.LockOSThread()
 	parent := os.Getppid()
 	control, err := controlPipe()
-	if err == nil && len(args) == 0 {
+	if err == nil && len(args) < 2 {
 		err = errors.New("no command given")
 	}
 	if err == nil {
@@ -51,7 +54,7 @@ func execMain(args []string) int {
 	signal.Notify(h.exited, syscall.SIGCHLD)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	if err := h.start(args); err != nil {
+	if err := h.start(args[0], args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "roster exec helper:", err)
 		return NotStarted
 	}
@@ -62,12 +65,15 @@ func execMain(args []string) int {
 // helper's own from the command.
 func controlPipe() (*os.File, error) {
 	keepFiles()
-	f := os.NewFile(controlFD, "control")
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+	if !isPipe(controlFD) {
 		return nil, errors.New("this command is for roster's own use: it has no pipe to its parent")
 	}
-	return f, nil
+	return os.NewFile(controlFD, "control"), nil
+}
+
+func isPipe(fd int) bool {
+	var stat syscall.Stat_t
+	return syscall.Fstat(fd, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFIFO
 }
 
 // keepFirstFiles is for systems that cannot do it for all at once.
@@ -97,15 +103,26 @@ type helper struct {
 	exited chan os.Signal
 }
 
-func (h *helper) start(args []string) error {
+func (h *helper) start(box string, args []string) error {
+	b, err := parseBox(box)
+	if err != nil {
+		return err
+	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
 		return err
 	}
-	p, err := os.StartProcess(path, args, &os.ProcAttr{
-		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys:   commandAttr(),
-	})
+	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
+	if b.Kind == Landlock {
+		wall, err := b.ruleset()
+		if err != nil {
+			return err
+		}
+		defer wall.Close()
+		files = append(files, wall)
+		path, args = behind(path, args)
+	}
+	p, err := os.StartProcess(path, args, &os.ProcAttr{Files: files, Sys: commandAttr()})
 	if err != nil {
 		return err
 	}

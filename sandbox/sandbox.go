@@ -37,6 +37,7 @@ const (
 type Command struct {
 	Helper []string // how the helper is started: Self, or another program that calls Main
 	Argv   []string
+	Box    Box // what it reaches; the zero Box is the host
 	Dir    string
 	Env    []string // of helper and command; nil is an empty environment
 	// Stdin is what the command reads; nil: /dev/null.
@@ -65,12 +66,19 @@ func (c *Command) Run(ctx context.Context) (code int, err error) {
 	case len(c.Argv) == 0:
 		return -1, errors.New("sandbox: no command given")
 	}
+	if err := c.Box.Check(ctx); err != nil {
+		return -1, err
+	}
+	argv, err := c.Box.argv(c.Argv)
+	if err != nil {
+		return -1, err
+	}
 	control, ours, err := os.Pipe()
 	if err != nil {
 		return -1, fmt.Errorf("sandbox: %w", err)
 	}
 	defer ours.Close()
-	cmd := c.build(ctx, control, ours)
+	cmd := c.build(ctx, argv, control, ours)
 	err = cmd.Start()
 	control.Close()
 	if err != nil {
@@ -86,8 +94,8 @@ func (c *Command) Run(ctx context.Context) (code int, err error) {
 	return -1, fmt.Errorf("sandbox: the exec helper did not end the command: %w", err)
 }
 
-func (c *Command) build(ctx context.Context, control, ours *os.File) *exec.Cmd {
-	argv := append(c.Helper[1:len(c.Helper):len(c.Helper)], c.Argv...)
+func (c *Command) build(ctx context.Context, argv []string, control, ours *os.File) *exec.Cmd {
+	argv = append(c.Helper[1:len(c.Helper):len(c.Helper)], argv...)
 	cmd := exec.CommandContext(ctx, c.Helper[0], argv...)
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{}, c.Env...)

@@ -34,9 +34,23 @@ type bashTool struct {
 	exec    []string
 	environ []string
 	hold    *os.File
+	box     sandbox.Box
+	def     *model.ToolDef
 }
 
-func (t *bashTool) Def() *model.ToolDef { return bashDef }
+func (t *bashTool) Def() *model.ToolDef { return t.def }
+
+// bashIn is the definition of bash in a box: the model is told what its commands
+// reach.
+func bashIn(b sandbox.Box) *model.ToolDef {
+	wall := b.Describe()
+	if wall == "" {
+		return bashDef
+	}
+	d := *bashDef
+	d.Description += " " + wall
+	return &d
+}
 
 type bashInput struct {
 	Command string          `json:"command"`
@@ -118,6 +132,7 @@ func (p *bashPlan) Run(ctx context.Context, progress func(string)) (Result, erro
 	cmd := sandbox.Command{
 		Helper: p.tool.exec,
 		Argv:   []string{"bash", "--noprofile", "--norc", "-c", p.command},
+		Box:    p.tool.box,
 		Dir:    pinned.WorkingDir(p.dir.File(), p.Path),
 		Env:    append(p.tool.environ[:len(p.tool.environ):len(p.tool.environ)], "PWD="+p.Path),
 		Stdout: out,

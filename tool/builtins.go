@@ -9,6 +9,7 @@ import (
 
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/sandbox"
 )
 
 // Env is what the built-in tools work in.
@@ -28,6 +29,8 @@ type Env struct {
 	Exec []string
 	// Hold is passed to the helper (sandbox.Command.Hold); may be nil.
 	Hold *os.File
+	// Box is what commands run in; the zero Box is the host.
+	Box sandbox.Box
 	// Environ is what commands get, less what looks like a secret; nil means
 	// os.Environ(). Secrets names further variables that they do not get.
 	Environ, Secrets []string
@@ -69,7 +72,7 @@ func Builtins(env Env) ([]Tool, error) {
 		&grepTool{w, grepSet},
 		&writeTool{w},
 		&editTool{w},
-		&bashTool{w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold},
+		&bashTool{w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box, bashIn(env.Box)},
 		askUserTool{}, todoTool, planTool, scratchpadTool,
 	}, nil
 }

@@ -27,6 +27,7 @@ type Command struct {
 	Dir    string
 	Env    []string
 	Hold   *os.File
+	Box    sandbox.Box
 }
 
 // Ask is the Ask of a hook.Hook.
@@ -40,7 +41,7 @@ func (c Command) Ask(ctx context.Context, m *hook.Moment) (hook.Verdict, error) 
 	out := &bounded{most: hook.MaxAnswer, full: tooMuch}
 	said := &bounded{most: maxSaid}
 	run := sandbox.Command{
-		Helper: c.Helper, Argv: []string{"bash", "--noprofile", "--norc", "-c", c.Line}, Dir: c.Dir, Env: c.Env, Hold: c.Hold,
+		Helper: c.Helper, Argv: []string{"bash", "--noprofile", "--norc", "-c", c.Line}, Dir: c.Dir, Env: c.Env, Hold: c.Hold, Box: c.Box,
 		Stdin: bytes.NewReader(append(data, '\n')), Stdout: out, Stderr: said,
 	}
 	code, err := run.Run(limited)
