@@ -67,7 +67,7 @@ func Builtins(env Env) ([]Tool, error) {
 		environ = os.Environ()
 	}
 	return []Tool{
-		&readTool{w, readSet},
+		newReadTool(w, readSet),
 		&globTool{w, globSet},
 		&grepTool{w, grepSet},
 		&writeTool{w},

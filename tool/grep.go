@@ -167,6 +167,6 @@ func (p *grepPlan) hit(f foundFile, number int, line []byte) {
 		fmt.Fprintf(&p.out, ":%d", number)
 	}
 	p.out.WriteString(": ")
-	p.out.WriteString(cutLine(bytes.TrimRight(line, "\r\n"), p.maxLineLength, 0))
+	p.out.WriteString(valid(string(appendLine(nil, bytes.TrimRight(line, "\r\n"), p.maxLineLength, 0))))
 	p.out.WriteByte('\n')
 }

@@ -49,7 +49,7 @@ func nearest(text []byte, old string) string {
 	}
 	block := lines[bestAt : bestAt+len(want)]
 	for i := range block {
-		block[i] = cutLine([]byte(block[i]), nearestLineBytes, 0)
+		block[i] = valid(string(appendLine(nil, []byte(block[i]), nearestLineBytes, 0)))
 	}
 	return fmt.Sprintf("; %s is at line %d:\n%s", how, bestAt+1, strings.Join(block, "\n"))
 }

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,7 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
@@ -41,6 +40,11 @@ var readDef = def("read", "Read a text file as numbered lines, look at an image,
 type readTool struct {
 	*workspace
 	readSet
+	buffers *sync.Pool // of *[readBuffer]byte
+}
+
+func newReadTool(w *workspace, set readSet) *readTool {
+	return &readTool{w, set, &sync.Pool{New: func() any { return new([readBuffer]byte) }}}
 }
 
 func (t *readTool) Def() *model.ToolDef    { return readDef }
@@ -145,18 +149,20 @@ func (p *readPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := bufio.NewReaderSize(cancelled{ctx, p.file}, 64<<10)
-	head, err := r.Peek(sniffBytes)
-	if err != nil && err != io.EOF {
+	buf := p.tool.buffers.Get().(*[readBuffer]byte)
+	defer p.tool.buffers.Put(buf)
+	in := lineReader{r: cancelled{ctx, p.file}, buf: buf[:], max: p.tool.maxLineLength}
+	head, err := in.head()
+	if err != nil {
 		return Result{}, err
 	}
 	if kind := http.DetectContentType(head); isImage(kind) {
-		return p.image(r, kind)
+		return p.image(io.MultiReader(bytes.NewReader(head), in.r), kind)
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
+	if bytes.IndexByte(head[:min(len(head), sniffBytes)], 0) >= 0 {
 		return Result{}, fmt.Errorf("%s is a binary file of %d bytes", p.subject, before.Size)
 	}
-	text, err := p.lines(ctx, r)
+	text, err := p.lines(ctx, &in, before.Size)
 	if err != nil {
 		return Result{}, err
 	}
@@ -182,15 +188,17 @@ func (p *readPlan) image(r io.Reader, kind string) (Result, error) {
 	}}, nil
 }
 
-// lines reads the asked-for lines and not more of the file than it must.
-func (p *readPlan) lines(ctx context.Context, r *bufio.Reader) (string, error) {
-	if bom, _ := r.Peek(3); string(bom) == "\xef\xbb\xbf" {
-		r.Discard(3)
-	}
+// lines reads the asked-for lines and not more of the file than it must. size is
+// that of the file, as far as known.
+func (p *readPlan) lines(ctx context.Context, in *lineReader, size int64) (string, error) {
+	in.rest = bytes.TrimPrefix(in.rest, []byte("\xef\xbb\xbf"))
 	var out strings.Builder
-	in := lineReader{r: r, max: p.tool.maxLineLength}
-	end := p.in.Offset + p.in.Limit
-	number := 0
+	if p.in.Offset == 1 {
+		out.Grow(int(min(size, 2*readBuffer) * 5 / 4))
+	}
+	number, end := 0, p.in.Offset+p.in.Limit
+	shown := newLineNumber(p.in.Offset)
+	var line []byte
 	for in.next(number+1 >= p.in.Offset) {
 		if number++; number%4096 == 0 && ctx.Err() != nil {
 			return "", ctx.Err()
@@ -200,23 +208,25 @@ func (p *readPlan) lines(ctx context.Context, r *bufio.Reader) (string, error) {
 		}
 		if number == end || out.Len() > maxReadBytes {
 			fmt.Fprintf(&out, "[more lines follow: go on with offset %d]\n", number)
-			return out.String(), nil
+			return valid(out.String()), nil
 		}
+		line = line[:0]
 		if p.tool.lineNumbers {
-			fmt.Fprintf(&out, "%6d\t", number)
+			line = append(line, shown.bytes()...)
+			shown.next()
 		}
-		out.WriteString(in.text())
-		out.WriteByte('\n')
+		line = append(in.append(line), '\n')
+		out.Write(line)
 	}
 	switch {
-	case in.err != nil:
+	case in.err != io.EOF:
 		return "", in.err
 	case number == 0 && p.in.Offset == 1:
 		return "[the file is empty]", nil
 	case number < p.in.Offset:
 		return "", fmt.Errorf("offset %d exceeds file length of %d lines", p.in.Offset, number)
 	}
-	return out.String(), nil
+	return valid(out.String()), nil
 }
 
 // cancelled reads until ctx ends.
@@ -230,70 +240,6 @@ func (c cancelled) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return c.r.Read(p)
-}
-
-// lineReader reads lines of any length and keeps the first max characters.
-type lineReader struct {
-	r    *bufio.Reader
-	max  int
-	line []byte
-	cut  int // bytes left out
-	err  error
-}
-
-// next goes to the next line; without keep its text is not wanted.
-func (l *lineReader) next(keep bool) bool {
-	l.line, l.cut = l.line[:0], 0
-	room := l.max*utf8.UTFMax + 1
-	for got := false; ; got = true {
-		piece, err := l.r.ReadSlice('\n')
-		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
-			l.err = err
-			return false
-		}
-		if keep {
-			n := min(len(piece), room-len(l.line))
-			l.line = append(l.line, piece[:n]...)
-			l.cut += len(piece) - n
-		}
-		if err == nil {
-			l.cut = max(l.cut-1, 0) // the line's end was not text
-			return true
-		}
-		if err == io.EOF {
-			return got || len(piece) > 0
-		}
-	}
-}
-
-// text is the line without its ending, as valid UTF-8.
-func (l *lineReader) text() string {
-	line := l.line
-	if l.cut == 0 {
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-	}
-	return cutLine(line, l.max, l.cut)
-}
-
-// cutLine keeps max characters; more is the number of bytes that were left out
-// before.
-func cutLine(line []byte, max, more int) string {
-	if len(line) <= max && more == 0 {
-		return strings.ToValidUTF8(string(line), "\uFFFD")
-	}
-	end := 0
-	for range max {
-		if end == len(line) {
-			break
-		}
-		_, n := utf8.DecodeRune(line[end:])
-		end += n
-	}
-	text := strings.ToValidUTF8(string(line[:end]), "\uFFFD")
-	if more += len(line) - end; more > 0 {
-		text += fmt.Sprintf(" [line cut, %d more bytes]", more)
-	}
-	return text
 }
 
 func (p *readPlan) list() (Result, error) {
