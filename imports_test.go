@@ -26,8 +26,8 @@ var imports = map[string]string{
 	"spec":             "hook permission source",
 
 	"profile":         "permission source",
-	"profile/schema":  "",
-	"profile/dialect": "hook permission profile profile/schema source",
+	"profile/schema":  "tool/contract",
+	"profile/dialect": "hook permission profile profile/schema source tool/contract",
 	"catalog":         "internal/gitlog profile profile/dialect source",
 
 	"trust": "hook internal/keep permission profile source",
@@ -46,7 +46,7 @@ var imports = map[string]string{
 
 	"config":  "hook model/catalog model/quirk permission profile profile/dialect prompt source spec trust",
 	"prompt":  "profile source",
-	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec trust",
+	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec tool/contract trust",
 
 	"session":               "message",
 	"session/storetest":     "message session",
@@ -58,7 +58,8 @@ var imports = map[string]string{
 	"store/postgres":        "session store/internal/admit store/internal/page store/internal/recent",
 
 	"sandbox":              "",
-	"tool":                 "internal/schema internal/secret message model permission permission/shell sandbox session tool/internal/pinned",
+	"tool":                 "internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/pinned",
+	"tool/contract":        "",
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
 

@@ -3,6 +3,7 @@ package resolve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 func (r *resolver) params() {
@@ -130,10 +132,14 @@ func (r *resolver) toolSettings() {
 			r.set("tool-settings", at)
 		}
 	}
-	for tool, object := range merged {
-		data, err := json.Marshal(object)
+	for _, tool := range slices.Sorted(maps.Keys(merged)) {
+		data, err := json.Marshal(merged[tool])
 		if err != nil {
 			r.fail("tool-settings."+tool, r.out.Origins["tool-settings."+tool].Origin, err.Error(), "")
+			return
+		}
+		if bad := (*contract.SettingError)(nil); errors.As(contract.Check(tool, data), &bad) {
+			r.fail(bad.Where(), r.out.Origins["tool-settings."+tool].Origin, bad.Problem, "")
 			return
 		}
 		if r.out.ToolSettings == nil {

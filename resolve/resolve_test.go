@@ -322,6 +322,7 @@ func TestErrors(t *testing.T) {
 		{name: "a name of its own", flags: map[string]string{"name": "x"}, says: []string{"a profile's own"}},
 		{name: "a variable that is not set", profile: "---\nmodel: builtin/demo\npermission: {read: {\"$NOWHERE/*\": allow}}\n---\n.", says: []string{"profiles/a.md:3:", "NOWHERE"}},
 		{name: "a prompt file that is not there", profile: "---\nmodel: builtin/demo\nsystem-prompt: file:none.md\n---\n.", says: []string{"profiles/a.md:3:1: ", "none.md"}},
+		{name: "a timeout over the longest", profile: "---\nmodel: builtin/demo\ntool-settings: {bash: {timeout: 20m}}\n---\n.", says: []string{"profiles/a.md:3:17: tool-settings.bash.timeout: 20m0s is more than max-timeout, which is 10m0s"}},
 		{name: "a workspace outside", profile: "---\nmodel: builtin/demo\nworkspace: ../up\n---\n.", says: []string{"profiles/a.md:3:1: workspace: ../up is outside of"}},
 		{name: "a workspace that is not there", profile: "---\nmodel: builtin/demo\nworkspace: sub\n---\n.", says: []string{"profiles/a.md:3:1: workspace: "}},
 		{name: "a run's workspace outside", workspace: "/", says: []string{"is outside of"}},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
 )
@@ -15,21 +14,7 @@ import (
 const AskUser = "ask_user"
 
 // askUserTool asks the person for whom the agent works.
-type askUserTool struct{}
-
-var askUserDef = def(AskUser, "Ask the user a question, and wait for the answer. Ask what only the user can say, such as a "+
-	"decision or a preference, and not what you can find out yourself. One question in a call; options are answers to choose from, "+
-	"the user may also say something else.", `{
-  "type": "object",
-  "properties": {
-    "question": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The question, with all that is needed to answer it"},
-    "options": {"type": "array", "maxItems": 20, "items": {"type": "string", "minLength": 1, "maxLength": 200}, "description": "Answers to choose from"}
-  },
-  "required": ["question"],
-  "additionalProperties": false
-}`)
-
-func (askUserTool) Def() *model.ToolDef { return askUserDef }
+type askUserTool struct{ defined }
 
 // Recovery implements Recoverer: the answer is in the log.
 func (askUserTool) Recovery(Call) Recovery { return Resume }

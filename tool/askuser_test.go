@@ -40,7 +40,7 @@ func TestAskUser(t *testing.T) {
 }
 
 func TestAskUserInput(t *testing.T) {
-	v, err := NewValidator(askUserTool{}.Def())
+	v, err := NewValidator(Define(AskUser, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,47 +9,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/permission/shell"
 	"github.com/rosterrun/roster/sandbox"
+	"github.com/rosterrun/roster/tool/contract"
 	"github.com/rosterrun/roster/tool/internal/pinned"
 )
 
-var bashDef = def("bash", "Run a command line in bash and see its output and exit code. Each call is a new shell in the workspace, "+
-	"without a terminal or input; nothing that it starts goes on after it. Long output loses its middle.", `{
-  "type": "object",
-  "properties": {
-    "command": {"type": "string", "minLength": 1, "description": "The command line"},
-    "workdir": {"type": "string", "minLength": 1, "description": "Directory to run in, relative to the workspace or absolute; default: the workspace"},
-    "timeout": {"type": ["number", "string"], "description": "Seconds, or a duration such as 5m"}
-  },
-  "required": ["command"],
-  "additionalProperties": false
-}`)
-
 type bashTool struct {
+	defined
 	*workspace
 	bashSet
 	exec    []string
 	environ []string
 	hold    *os.File
 	box     sandbox.Box
-	def     *model.ToolDef
 }
 
-func (t *bashTool) Def() *model.ToolDef { return t.def }
-
-// bashIn is the definition of bash in a box: the model is told what its commands
+// bashIn is the definition of bash: in a box the model is told what its commands
 // reach.
-func bashIn(b sandbox.Box) *model.ToolDef {
-	wall := b.Describe()
-	if wall == "" {
-		return bashDef
+func bashIn(env Env) defined {
+	var more []string
+	if wall := env.Box.Describe(); wall != "" {
+		more = append(more, wall)
 	}
-	d := *bashDef
-	d.Description += " " + wall
-	return &d
+	return defined{Define("bash", env.Settings["bash"], more...)}
 }
 
 type bashInput struct {
@@ -68,7 +52,7 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	}
 	timeout := t.timeout
 	if len(in.Timeout) > 0 {
-		if timeout, err = parseSpan(in.Timeout); err != nil {
+		if timeout, err = contract.ParseSpan(in.Timeout); err != nil {
 			return nil, fmt.Errorf("timeout: %w", err)
 		}
 	}

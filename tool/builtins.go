@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/sandbox"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 // Env is what the built-in tools work in.
@@ -52,12 +52,10 @@ func Builtins(env Env) ([]Tool, error) {
 	readSet, err1 := readSettings(env.Settings["read"])
 	globSet, err2 := globSettings(env.Settings["glob"])
 	grepSet, err3 := grepSettings(env.Settings["grep"])
-	err4 := noSettings("write", env.Settings["write"])
-	err5 := noSettings("edit", env.Settings["edit"])
-	bashSet, err6 := bashSettings(env.Settings["bash"])
-	errs := []error{err1, err2, err3, err4, err5, err6}
-	for _, name := range []string{AskUser, TodoName, PlanName, ScratchpadName} {
-		errs = append(errs, noSettings(name, env.Settings[name]))
+	bashSet, err4 := bashSettings(env.Settings["bash"])
+	errs := []error{err1, err2, err3, err4}
+	for _, name := range []string{"write", "edit", AskUser, TodoName, PlanName, ScratchpadName} {
+		errs = append(errs, contract.Check(name, env.Settings[name]))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -66,14 +64,18 @@ func Builtins(env Env) ([]Tool, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
+	def := func(name string) defined { return define(name, env.Settings[name]) }
 	return []Tool{
-		newReadTool(w, readSet),
-		&globTool{w, globSet},
-		&grepTool{w, grepSet},
-		&writeTool{w},
-		&editTool{w},
-		&bashTool{w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box, bashIn(env.Box)},
-		askUserTool{}, todoTool, planTool, scratchpadTool,
+		newReadTool(def("read"), w, readSet),
+		&globTool{def("glob"), w, globSet},
+		&grepTool{def("grep"), w, grepSet},
+		&writeTool{def("write"), w},
+		&editTool{def("edit"), w},
+		&bashTool{bashIn(env), w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box},
+		askUserTool{def(AskUser)},
+		&noteTool{def(TodoName), runTodo},
+		&noteTool{def(PlanName), runPlan},
+		&noteTool{def(ScratchpadName), runScratchpad},
 	}, nil
 }
 
@@ -124,8 +126,4 @@ func decode[T any](c Call) (in T, err error) {
 		return in, fmt.Errorf("the input cannot be read: %w", err)
 	}
 	return in, nil
-}
-
-func def(name, description, schema string) *model.ToolDef {
-	return &model.ToolDef{Name: name, Description: description, Schema: []byte(schema)}
 }

@@ -9,30 +9,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool/internal/pinned"
 )
 
 const maxEditBytes = 64 << 20 // larger files are not edited
 
-var editDef = def("edit", "Replace a piece of text in a file. The old text must stand in the file exactly once, "+
-	"with all its white space and without line numbers; or set replace-all.", `{
-  "type": "object",
-  "properties": {
-    "path": {"type": "string", "minLength": 1, "description": "File, relative to the workspace or absolute"},
-    "old": {"type": "string", "minLength": 1, "description": "The text to replace, exactly as it stands in the file"},
-    "new": {"type": "string", "description": "The text to put in its place"},
-    "replace-all": {"type": "boolean", "description": "Replace every occurrence"},
-    "force": {"type": "boolean", "description": "Edit even if the file has changed since you read it"}
-  },
-  "required": ["path", "old", "new"],
-  "additionalProperties": false
-}`)
+type editTool struct {
+	defined
+	*workspace
+}
 
-type editTool struct{ *workspace }
-
-func (t *editTool) Def() *model.ToolDef       { return editDef }
 func (t *editTool) Conflicts(c Call) []string { return t.conflicts(c) }
 
 type editInput struct {

@@ -7,28 +7,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 )
 
-var globDef = def("glob", "Find files by name, the newest first. `*` stays in one directory, `**` goes through any number: "+
-	"`**/*.go` finds all Go files. What .gitignore names is left out.", `{
-  "type": "object",
-  "properties": {
-    "pattern": {"type": "string", "minLength": 1, "description": "Pattern of the path below the directory, with *, **, ?, [a-z] and {a,b}"},
-    "path": {"type": "string", "minLength": 1, "description": "Directory to search, relative to the workspace or absolute; default: the workspace"},
-    "include-ignored": {"type": "boolean", "description": "Also find what .gitignore names"}
-  },
-  "required": ["pattern"],
-  "additionalProperties": false
-}`)
-
 type globTool struct {
+	defined
 	*workspace
 	globSet
 }
 
-func (t *globTool) Def() *model.ToolDef    { return globDef }
 func (t *globTool) Recovery(Call) Recovery { return Repeat }
 
 type globInput struct {

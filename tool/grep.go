@@ -8,33 +8,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/rosterrun/roster/model"
 )
 
 // grepBuffer is the longest line that is searched as a whole, in bytes.
 const grepBuffer = 1 << 20
 
-var grepDef = def("grep", "Search the text of files with a regular expression (RE2 syntax), line by line, the newest files first. "+
-	"Binary files and what .gitignore names are left out.", `{
-  "type": "object",
-  "properties": {
-    "pattern": {"type": "string", "minLength": 1, "description": "Regular expression"},
-    "path": {"type": "string", "minLength": 1, "description": "File or directory to search, relative to the workspace or absolute; default: the workspace"},
-    "glob": {"type": "string", "minLength": 1, "description": "Only files of this name or path, such as *.go or docs/**"},
-    "ignore-case": {"type": "boolean"},
-    "include-ignored": {"type": "boolean", "description": "Also search what .gitignore names"}
-  },
-  "required": ["pattern"],
-  "additionalProperties": false
-}`)
-
 type grepTool struct {
+	defined
 	*workspace
 	grepSet
 }
 
-func (t *grepTool) Def() *model.ToolDef    { return grepDef }
 func (t *grepTool) Recovery(Call) Recovery { return Repeat }
 
 type grepInput struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
 )
@@ -20,11 +19,10 @@ const (
 
 // noteTool is one of them. Writing the same once more changes nothing.
 type noteTool struct {
-	def *model.ToolDef
+	defined
 	run func(c Call, w session.Work) (Result, error)
 }
 
-func (t *noteTool) Def() *model.ToolDef                             { return t.def }
 func (*noteTool) Notes()                                            {}
 func (*noteTool) Recovery(Call) Recovery                            { return Repeat }
 func (*noteTool) Conflicts(Call) []string                           { return []string{TodoName} }
@@ -37,7 +35,7 @@ type notePlan struct {
 
 // Needs implements Plan: the subject is what the notes are of.
 func (p *notePlan) Needs() []permission.Query {
-	return []permission.Query{{Tool: p.tool.def.Name, Subject: "session"}}
+	return []permission.Query{{Tool: p.tool.Def().Name, Subject: "session"}}
 }
 
 func (p *notePlan) Run(context.Context, func(string)) (Result, error) {
@@ -45,53 +43,6 @@ func (p *notePlan) Run(context.Context, func(string)) (Result, error) {
 }
 
 func (p *notePlan) Close() error { return nil }
-
-var (
-	todoTool = &noteTool{def(TodoName, "Keep the list of what is to do. Give the whole list each time, or nothing to read it. Use it for "+
-		"work of several steps: write the steps down first, mark the one you are at as in_progress, and each one as completed when it "+
-		"is done, saying how you know. A step that cannot be done is failed, one that is not needed any more cancelled.", `{
-  "type": "object",
-  "properties": {
-    "todos": {"type": "array", "maxItems": 50, "description": "The whole list, in order", "items": {
-      "type": "object",
-      "properties": {
-        "content": {"type": "string", "minLength": 1, "maxLength": 500, "description": "What is to do"},
-        "status": {"type": "string", "enum": ["pending", "in_progress", "completed", "failed", "cancelled"]},
-        "verified": {"type": "string", "maxLength": 1000, "description": "Of a completed step: how you know that it is done"}
-      },
-      "required": ["content", "status"]
-    }}
-  },
-  "additionalProperties": false
-}`), runTodo}
-
-	planTool = &noteTool{def(PlanName, "Write a plan down before work of several steps, or give nothing to read the one there is. Each "+
-		"step is one action; the list of what is to do is made from them.", `{
-  "type": "object",
-  "properties": {
-    "milestones": {"type": "array", "maxItems": 15, "items": {"type": "string", "minLength": 1, "maxLength": 500}, "description": "What will have been reached, in order"},
-    "steps": {"type": "array", "minItems": 1, "maxItems": 15, "description": "1 to 3 for simple work, 5 to 9 for medium, 8 to 15 for complex work", "items": {
-      "type": "object",
-      "properties": {
-        "content": {"type": "string", "minLength": 1, "maxLength": 500, "description": "One action"},
-        "by": {"type": "string", "maxLength": 200, "description": "tool: NAME, agent: PROFILE, or self"}
-      },
-      "required": ["content"]
-    }}
-  },
-  "additionalProperties": false
-}`), runPlan}
-
-	scratchpadTool = &noteTool{def(ScratchpadName, "Keep notes for yourself that outlast a long conversation: what you found, decided or "+
-		"must not forget. Give text to add it, with replace to write it in the place of all there is, or nothing to read.", `{
-  "type": "object",
-  "properties": {
-    "text": {"type": "string", "minLength": 1, "maxLength": 16000},
-    "replace": {"type": "boolean"}
-  },
-  "additionalProperties": false
-}`), runScratchpad}
-)
 
 func runTodo(c Call, w session.Work) (Result, error) {
 	in, err := decode[struct {

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/rosterrun/roster/message"
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool/internal/pinned"
 )
@@ -25,29 +24,17 @@ const (
 	sniffBytes    = 8000    // looked at to tell text from binary, as git does
 )
 
-var readDef = def("read", "Read a text file as numbered lines, look at an image, list a directory, or open what was left out of a result (artifact:…). "+
-	"Long files come in pieces: go on with offset.", `{
-  "type": "object",
-  "properties": {
-    "path": {"type": "string", "minLength": 1, "description": "File or directory, relative to the workspace or absolute; or artifact:…"},
-    "offset": {"type": "integer", "minimum": 1, "description": "First line to read, from 1"},
-    "limit": {"type": "integer", "minimum": 1, "description": "How many lines to read"}
-  },
-  "required": ["path"],
-  "additionalProperties": false
-}`)
-
 type readTool struct {
+	defined
 	*workspace
 	readSet
 	buffers *sync.Pool // of *[readBuffer]byte
 }
 
-func newReadTool(w *workspace, set readSet) *readTool {
-	return &readTool{w, set, &sync.Pool{New: func() any { return new([readBuffer]byte) }}}
+func newReadTool(def defined, w *workspace, set readSet) *readTool {
+	return &readTool{def, w, set, &sync.Pool{New: func() any { return new([readBuffer]byte) }}}
 }
 
-func (t *readTool) Def() *model.ToolDef    { return readDef }
 func (t *readTool) Recovery(Call) Recovery { return Repeat }
 
 type readInput struct {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 )
 
@@ -29,25 +28,9 @@ type Back struct {
 }
 
 // NewRevert makes the tool revert_to.
-func NewRevert() Tool { return revertTool{} }
+func NewRevert() Tool { return revertTool{define(Revert, nil)} }
 
-type revertTool struct{}
-
-var revertDef = def(Revert, "Give up what you have tried and go on from an earlier point of your present task: your last answers, with their "+
-	"calls and results, are taken out of the conversation, and only what you say here stays. Use it when an attempt has led nowhere, or when "+
-	"what you looked at has filled the conversation and a few sentences hold all that matters. You cannot go back past the user's last message. "+
-	"Files and everything else that you changed stay as they are. Call it alone.", `{
-  "type": "object",
-  "properties": {
-    "answers": {"type": "integer", "minimum": 1, "description": "How many of your last answers to give up, without this one; default: all since the user's last message"},
-    "category": {"type": "string", "enum": ["lesson", "finding", "outcome", "checkpoint"], "description": "lesson: what does not work, and why; finding: what you found out; outcome: what you have done and what came of it; checkpoint: where the task stands and what comes next"},
-    "text": {"type": "string", "minLength": 1, "maxLength": 20000, "description": "All that has to be known from here on, with names, paths and values"}
-  },
-  "required": ["category", "text"],
-  "additionalProperties": false
-}`)
-
-func (revertTool) Def() *model.ToolDef { return revertDef }
+type revertTool struct{ defined }
 
 // Recovery implements Recoverer: nothing happens before the batch has ended.
 func (revertTool) Recovery(Call) Recovery { return Repeat }

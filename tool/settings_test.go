@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 func TestSettingsThatCannotBeUsed(t *testing.T) {
@@ -27,7 +28,7 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := CheckSettings(tt.tool, json.RawMessage(tt.set))
+			err := contract.Check(tt.tool, json.RawMessage(tt.set))
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %v", err, tt.want)
 			}
@@ -44,14 +45,14 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 	for _, good := range []struct{ tool, set string }{
 		{"bash", `{"timeout": 1.5, "max-timeout": "2m"}`}, {"read", `{}`}, {"read", ``}, {"elsewhere", `{"x": null}`},
 	} {
-		if err := CheckSettings(good.tool, json.RawMessage(good.set)); err != nil {
+		if err := contract.Check(good.tool, json.RawMessage(good.set)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestValidatorListsEveryViolation(t *testing.T) {
-	v, err := NewValidator(readDef)
+	v, err := NewValidator(Define("read", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestValidatorRefusesBadSchemas(t *testing.T) {
 func FuzzValidate(f *testing.F) {
 	f.Add([]byte(`{"path":"a","offset":1}`))
 	f.Add([]byte(`{"path":"\u0000","limit":1e400}`))
-	v, err := NewValidator(readDef)
+	v, err := NewValidator(Define("read", nil))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func FuzzValidate(f *testing.F) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	v, err := NewValidator(readDef)
+	v, err := NewValidator(Define("read", nil))
 	if err != nil {
 		b.Fatal(err)
 	}

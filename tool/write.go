@@ -6,22 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool/internal/pinned"
 )
-
-var writeDef = def("write", "Write a whole file, new or over an old one; directories on the way are created. "+
-	"It refuses if the file has changed since you read it.", `{
-  "type": "object",
-  "properties": {
-    "path": {"type": "string", "minLength": 1, "description": "File, relative to the workspace or absolute"},
-    "content": {"type": "string", "description": "The whole new content"},
-    "force": {"type": "boolean", "description": "Overwrite even if the file has changed since you read it"}
-  },
-  "required": ["path", "content"],
-  "additionalProperties": false
-}`)
 
 // ChangedError is returned when a file is not as the session has last seen it.
 type ChangedError struct{ Path string }
@@ -30,9 +17,11 @@ func (e *ChangedError) Error() string {
 	return e.Path + " has changed since you last read it: read it again, or set force to true"
 }
 
-type writeTool struct{ *workspace }
+type writeTool struct {
+	defined
+	*workspace
+}
 
-func (t *writeTool) Def() *model.ToolDef       { return writeDef }
 func (t *writeTool) Conflicts(c Call) []string { return t.conflicts(c) }
 
 // conflicts names the file that a call writes to, if it can be told.

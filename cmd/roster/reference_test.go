@@ -15,9 +15,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rosterrun/roster/config"
+	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/schema"
 	"github.com/rosterrun/roster/resolve"
+	"github.com/rosterrun/roster/tool/contract"
 	"github.com/rosterrun/roster/trust"
 )
 
@@ -28,7 +30,7 @@ var update = flag.Bool("update", false, "write the generated reference pages")
 // TestReference holds the reference pages against the program that they
 // describe. With -update it writes them.
 func TestReference(t *testing.T) {
-	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics, "keys.md": writeKeys, "trust.md": writeTrust} {
+	for name, write := range map[string]func(io.Writer){"cli.md": writeCLI, "diagnostics.md": writeDiagnostics, "keys.md": writeKeys, "tools.md": writeTools, "trust.md": writeTrust} {
 		t.Run(name, func(t *testing.T) {
 			var want bytes.Buffer
 			write(&want)
@@ -108,6 +110,26 @@ A list that may be written with "+" is then added to that of the parents
 
 `)
 	schema.WritePage(w)
+}
+
+func writeTools(w io.Writer) {
+	io.WriteString(w, generated+`# Built-in tools
+
+What each takes, what the model is told of it, and what it holds to. A profile lists tools
+under `+"`tools`"+` by their names or by those of groups, and sets them up under `+"`tool-settings`"+`:
+an unknown setting, or one without a value, is an error that names the line.
+[Rules](../howto/permissions.md) say what a call may do; `+"`tool-timeout`"+` bounds how long.
+
+`)
+	contract.WritePage(w, func(tool string) string {
+		effect := permission.Ask
+		for _, r := range permission.Builtin() {
+			if r.Tool == tool && r.Subject == "*" {
+				effect = r.Effect
+			}
+		}
+		return effect.String()
+	})
 }
 
 func writeTrust(w io.Writer) {

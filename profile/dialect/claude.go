@@ -9,6 +9,7 @@ import (
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 // claude is the dialect of .claude/agents. Its tool list only narrows; what it
@@ -157,7 +158,7 @@ func (d *decoder) denials(f field) []permission.Rule {
 		}
 		names := ruleTools(name, permission.Deny)
 		if _, known := toolNames(names[0]); !known {
-			d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, builtinTools()))
+			d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, contract.Names()))
 		}
 		for _, tool := range names {
 			subs := []string{"*"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 // tools writes the list. Rules that reading the list gives again are not
@@ -333,7 +334,7 @@ const nobodys = "\x00"
 
 // toolsInQuestion are our tools and those that the rules name.
 func (e *encoder) toolsInQuestion() []string {
-	tools := builtinTools()
+	tools := contract.Names()
 	for _, r := range e.p.Permission {
 		if r.Tool != "*" && !slices.Contains(tools, r.Tool) {
 			tools = append(tools, r.Tool)
@@ -352,7 +353,7 @@ func (e *encoder) offeredOnly() bool {
 	if len(off) == 0 {
 		return false
 	}
-	from := builtinTools()
+	from := contract.Names()
 	if t := e.p.Tools; t.Set && !t.V.All {
 		from = t.V.Names
 	}

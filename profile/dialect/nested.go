@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 func (d *decoder) details(f field) {
@@ -144,41 +143,33 @@ func (d *decoder) subagentTools(f field) {
 	}
 }
 
-// settingKeys are the settings of each tool and what each takes.
-func settingKeys(tool string) map[string]string {
-	switch tool {
-	case "read":
-		return map[string]string{"line-numbers": "bool", "limit": "count", "max-line-length": "length"}
-	case "grep":
-		return map[string]string{"line-numbers": "bool", "limit": "count", "max-line-length": "length"}
-	case "glob":
-		return map[string]string{"limit": "count"}
-	case "bash":
-		return map[string]string{"timeout": "duration", "max-timeout": "duration"}
-	case "webfetch":
-		return map[string]string{"timeout": "duration", "max-timeout": "duration", "max-size": "count"}
-	}
-	return nil
-}
-
 func (d *decoder) toolSettings(f field) {
-	tools := []string{"read", "grep", "glob", "bash", "webfetch"}
 	subs, _ := d.entries(f)
 	for _, s := range subs {
 		tool := mapTool(strings.TrimPrefix(s.written, f.written+"."))
-		kinds := settingKeys(tool)
-		if kinds == nil {
-			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("the tool %q has no settings", tool), didYouMean(tool, tools))
+		t := contract.Find(tool)
+		if t == nil || len(t.Settings) == 0 {
+			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("the tool %q has no settings", tool), didYouMean(tool, settable()))
 			continue
 		}
-		if data, ok := d.settings(s, kinds); ok {
+		if data, ok := d.settings(s, t); ok {
 			d.p.ToolSettings = append(d.p.ToolSettings, profile.Setting{Tool: tool, JSON: data, At: s.at})
 		}
 	}
 }
 
+// settable lists the tools that have settings.
+func settable() (names []string) {
+	for _, t := range contract.All() {
+		if len(t.Settings) > 0 {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // settings gives one tool's settings as a JSON object; times stay as written.
-func (d *decoder) settings(tool field, kinds map[string]string) (json.RawMessage, bool) {
+func (d *decoder) settings(tool field, t *contract.Tool) (json.RawMessage, bool) {
 	if isNull(tool.node) {
 		d.wrongType(tool, tool.node, "a map")
 		return nil, false
@@ -188,32 +179,35 @@ func (d *decoder) settings(tool field, kinds map[string]string) (json.RawMessage
 	subs, _ := d.entries(tool)
 	for i, s := range subs {
 		key := s.key[strings.LastIndexByte(s.key, '.')+1:]
-		kind, ok := kinds[key]
-		if !ok {
-			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("%s is not a setting of this tool", s.written), didYouMean(key, slices.Sorted(maps.Keys(kinds))))
+		setting := t.Setting(key)
+		if setting == nil {
+			d.report(profile.CodeNotAllowed, s.at, s.written, fmt.Sprintf("%s is not a setting of this tool", s.written), didYouMean(key, t.SettingNames()))
 			continue
 		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%q:%s", key, d.setting(s, kind))
+		fmt.Fprintf(&b, "%q:%s", key, d.setting(s, setting))
 	}
 	return json.RawMessage("{" + b.String() + "}"), !profile.Refused(d.ds[before:])
 }
 
-func (d *decoder) setting(s field, kind string) string {
-	const shortest = 4 // characters of a line, with the mark that it was cut
-	if isNull(s.node) {
-		d.wrongType(s, s.node, "a value")
+func (d *decoder) setting(f field, s *contract.Setting) string {
+	if isNull(f.node) {
+		d.wrongType(f, f.node, "a value")
 		return "null"
 	}
-	switch kind {
-	case "bool":
-		return strconv.FormatBool(d.flag(s).V)
-	case "count":
-		return strconv.FormatInt(d.count(s, 1).V, 10)
-	case "length":
-		return strconv.FormatInt(d.count(s, shortest).V, 10)
+	switch s.Kind {
+	case contract.Bool:
+		return strconv.FormatBool(d.flag(f).V)
+	case contract.Count:
+		return strconv.FormatInt(d.count(f, int64(s.Low)).V, 10)
+	case contract.Texts:
+		text, err := json.Marshal(d.list(f).V)
+		if err != nil {
+			panic(err) // texts can be encoded
+		}
+		return string(text)
 	}
-	return strconv.Quote(d.duration(s).V.String())
+	return strconv.Quote(d.duration(f).V.String())
 }

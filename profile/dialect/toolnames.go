@@ -1,36 +1,25 @@
 package dialect
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
-// builtinTools are the names of our own tools.
 // Tools lists the tools that are built in, by their names here.
-func Tools() []string { return builtinTools() }
+func Tools() []string { return contract.Names() }
 
-func builtinTools() []string {
-	return []string{
-		"read", "write", "edit", "glob", "grep", "bash", "webfetch", "websearch",
-		"todo", "scratchpad", "plan", "task", "switch_profile", "ask_user", "skill",
-		"memory", "revert_to", "emit", "browser", "knowledge",
-	}
-}
-
-// foreignTools is the one table of other systems' tool names, and of groups.
-// It names what does the same; a name that only comes close is not in it.
+// foreignTools is the one table of other systems' tool names; those of our groups
+// come first. It names what does the same; a name that only comes close is not in
+// it.
 func foreignTools(name string) []string {
+	if tools := contract.In(contract.Group(name)); tools != nil {
+		return tools
+	}
 	switch name {
-	case "fs", "filesystem", "File", "files", "fs_*":
-		return []string{"read", "write", "edit", "glob", "grep"}
-	case "web":
-		return []string{"webfetch", "websearch"}
-	case "planning":
-		return []string{"todo", "scratchpad", "plan"}
-	case "delegation":
-		return []string{"task", "switch_profile"}
+	case "fs", "filesystem", "File", "fs_*":
+		return contract.In(contract.Files)
 	case "search", "codebase", "search/codebase", "code_search":
 		return []string{"grep", "glob"}
 	case "edit/editFiles", "editFiles", "fs_write":
@@ -45,7 +34,7 @@ func foreignTools(name string) []string {
 		return []string{"glob"}
 	case "Grep", "search_file_content", "grep_search", "grep_files", "textSearch", "search/textSearch", "usages", "search/usages":
 		return []string{"grep"}
-	case "Bash", "shell", "local_shell", "terminal", "execute", "execute_bash", "execute_command", "run_shell_command",
+	case "Bash", "local_shell", "terminal", "execute", "execute_bash", "execute_command", "run_shell_command",
 		"runCommands", "runInTerminal", "terminalCommand", "execute/runInTerminal", "powershell":
 		return []string{"bash"}
 	case "WebFetch", "web_fetch", "fetch", "web/fetch":
@@ -94,7 +83,7 @@ func partialTools(name string) []string {
 // toolNames gives our names for a tool of any system; an unknown name stands
 // for itself.
 func toolNames(name string) (names []string, known bool) {
-	if slices.Contains(builtinTools(), name) {
+	if contract.Find(name) != nil {
 		return []string{name}, true
 	}
 	if ours := foreignTools(name); ours != nil {
@@ -182,7 +171,7 @@ func ruleTools(name string, e permission.Effect) []string {
 		return []string{name}
 	}
 	names, known := toolNames(name)
-	if low := strings.ToLower(name); !known && e != permission.Allow && slices.Contains(builtinTools(), low) {
+	if low := strings.ToLower(name); !known && e != permission.Allow && contract.Find(low) != nil {
 		return []string{low}
 	}
 	return names

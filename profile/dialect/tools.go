@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/tool/contract"
 )
 
 // maxTools is the longest tool list.
@@ -161,7 +162,7 @@ func (u *unknownTools) report(d *decoder, f field) {
 	var quoted, meant []string
 	for _, name := range u.names[:min(most, len(u.names))] {
 		quoted = append(quoted, fmt.Sprintf("%q", shorten(name)))
-		near := profile.Nearest(name, builtinTools(), 1)
+		near := profile.Nearest(name, contract.Names(), 1)
 		if len(near) > 0 && !slices.Contains(meant, strconv.Quote(near[0])) {
 			meant = append(meant, strconv.Quote(near[0]))
 		}
@@ -274,7 +275,7 @@ func (d *decoder) toolSwitch(v *profile.Tools, e field, written string, on bool)
 		names = []string{written}
 	}
 	if !known {
-		d.report(profile.CodeUnknownTool, e.at, e.written, fmt.Sprintf("%q is not a built-in tool; it is kept", written), didYouMean(written, builtinTools()))
+		d.report(profile.CodeUnknownTool, e.at, e.written, fmt.Sprintf("%q is not a built-in tool; it is kept", written), didYouMean(written, contract.Names()))
 	}
 	for _, n := range names {
 		isName := func(s string) bool { return s == n }

@@ -80,7 +80,7 @@ var keys = [...]Key{
 
 	{Name: "tools", Acts: true, Adds: true, Default: "*", Meaning: "what it may be offered: names, `*`, or a map of names to true and false; `bash(git *)` is also an allow rule",
 		Shape: list.or(Shape{Kind: Map, Each: &boolean}).saying("a list of texts, or a map of names to true or false")},
-	{Name: "tool-settings", Acts: true, Meaning: "settings of tools; an unknown one is an error", Shape: toolSettings},
+	{Name: "tool-settings", Acts: true, Meaning: "settings of tools; an unknown one is an error", Shape: toolSettings()},
 	{Name: "permission", Acts: true, Meaning: "rules by tool and subject in order; the last that matches decides", Shape: permissionShape},
 	{Name: "default-permission", Shape: effect, Acts: true, Default: "ask", Meaning: "what holds where no rule matches"},
 	{Name: "permission-mode", Shape: word("default", "plan", "accept-edits", "dont-ask", "bypass"), Acts: true, Default: "default", Meaning: "what becomes of questions; `plan` also denies what does not only read, `bypass` counts only with `--dangerously-allow-all`"},

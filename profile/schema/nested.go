@@ -2,18 +2,6 @@ package schema
 
 // The shapes of larger maps. None is ever written.
 var (
-	toolSettings = dict(
-		Key{Name: "read", Acts: true, Meaning: "reading files", Shape: dict(lineNumbers, limit("2000", "lines of one call"), lineLength)},
-		Key{Name: "grep", Acts: true, Meaning: "searching in files", Shape: dict(lineNumbers, limit("100", "matches of one call"), lineLength)},
-		Key{Name: "glob", Acts: true, Meaning: "searching for files", Shape: dict(limit("1000", "files of one call"))},
-		Key{Name: "bash", Acts: true, Meaning: "shell commands", Shape: dict(timeout("120s"), maxTimeout)},
-		Key{Name: "webfetch", Acts: true, Meaning: "fetching pages", Shape: dict(timeout("30s"), maxTimeout,
-			Key{Name: "max-size", Shape: atLeast1, Acts: true, Default: "5242880", Meaning: "bytes of a page"})},
-	)
-	lineNumbers = Key{Name: "line-numbers", Shape: boolean, Acts: true, Default: "true", Meaning: "lines are numbered"}
-	lineLength  = Key{Name: "max-line-length", Shape: Shape{Kind: Count, Low: 4}, Acts: true, Default: "2000", Meaning: "characters of a line before it is cut"}
-	maxTimeout  = Key{Name: "max-timeout", Shape: duration, Acts: true, Default: "10m", Meaning: "the longest that a call may ask for"}
-
 	permissionShape = effect.or(ruleMap.or(ruleList)).saying("`allow`, `ask`, `deny`, a map of tools to these or to maps of subjects to these, or a list of maps")
 	ruleMap         = Shape{Kind: Map, Each: ref(effect.or(Shape{Kind: Map, Each: &effect}))}
 	ruleList        = Shape{Kind: List, Each: ref(dict(
@@ -91,14 +79,6 @@ var (
 )
 
 func ref(s Shape) *Shape { return &s }
-
-func limit(byDefault, of string) Key {
-	return Key{Name: "limit", Shape: atLeast1, Acts: true, Default: byDefault, Meaning: of}
-}
-
-func timeout(byDefault string) Key {
-	return Key{Name: "timeout", Shape: duration, Acts: true, Default: byDefault, Meaning: "how long a call may take when it does not say"}
-}
 
 func hook(name, when string) Key {
 	return Key{Name: name, Shape: hooks, Acts: true, Meaning: when}

@@ -15,24 +15,10 @@ import (
 // subject of its rules is that profile.
 const Switch = "switch_profile"
 
-const switchSchema = `{
-  "type": "object",
-  "properties": {
-    "profile": {"type": "string", "minLength": 1, "description": "Which profile"},
-    "reason": {"type": "string", "maxLength": 1000, "description": "Why, in one sentence"}
-  },
-  "required": ["profile"],
-  "additionalProperties": false
-}`
-
-const switchIntro = "Hand this conversation over to another profile: from your next answer on you are that profile, with its prompt, " +
-	"tools and permissions, and the conversation stays. Do it when the subject has clearly changed to what that profile is for, " +
-	"not for a single question, and not back and forth. The profiles are:\n"
-
 // NewSwitch makes the tool switch_profile. targets and refuse are as in New.
 func NewSwitch(targets []Target, refuse func(name string) string) tool.Tool {
 	return &switchTool{
-		def:     &model.ToolDef{Name: Switch, Description: described(switchIntro, targets), Schema: []byte(switchSchema)},
+		def:     described(Switch, targets),
 		targets: targets, refuse: refuse,
 	}
 }

@@ -25,20 +25,6 @@ type Target struct {
 	Summary string // one line; may be empty
 }
 
-const schema = `{
-  "type": "object",
-  "properties": {
-    "description": {"type": "string", "description": "The task in three to five words, for people"},
-    "prompt": {"type": "string", "minLength": 1, "description": "The task: all that the agent has to know, and what its answer has to say"},
-    "profile": {"type": "string", "minLength": 1, "description": "Which agent"}
-  },
-  "required": ["prompt", "profile"],
-  "additionalProperties": false
-}`
-
-const intro = "Give a task to another agent and get its answer. It begins with nothing but your prompt, has its own tools and " +
-	"permissions, and cannot ask you back. Calls in one answer run at the same time. The agents are:\n"
-
 // Bounds of the list in the description, in profiles and in bytes of a summary.
 const (
 	maxListed  = 200
@@ -49,15 +35,16 @@ const (
 // is none of them cannot be called, in a sentence for the model.
 func New(targets []Target, refuse func(name string) string) tool.Tool {
 	return &taskTool{
-		def:     &model.ToolDef{Name: Name, Description: described(intro, targets), Schema: []byte(schema)},
+		def:     described(Name, targets),
 		targets: targets, refuse: refuse,
 	}
 }
 
-// described lists the targets of a tool in its description.
-func described(intro string, targets []Target) string {
+// described is what a model is told of a tool, with a list of its targets.
+func described(name string, targets []Target) *model.ToolDef {
+	def := *tool.Define(name, nil)
 	var b strings.Builder
-	b.WriteString(intro)
+	b.WriteString(def.Description)
 	for i, t := range targets {
 		if i == maxListed {
 			fmt.Fprintf(&b, "\n… and %d more, which are not listed here.", len(targets)-i)
@@ -68,7 +55,8 @@ func described(intro string, targets []Target) string {
 			b.WriteString(": " + s)
 		}
 	}
-	return b.String()
+	def.Description = b.String()
+	return &def
 }
 
 func oneLine(s string) string {

@@ -1,0 +1,206 @@
+package contract
+
+// tools is the table. It is never written.
+var tools = [...]Tool{
+	{
+		Name: "read", Group: Files, Subject: "the path, relative to the workspace",
+		Summary: "read a file, look at an image, list a directory",
+		Text: "Read a text file as numbered lines, look at an image, list a directory, or open what was left out of a result (artifact:…). " +
+			"Long files come in pieces of at most {limit} lines: go on with offset.",
+		Inputs: []Input{
+			{Name: "path", Type: "string", Required: true, Min: 1, Text: "File or directory, relative to the workspace or absolute; or artifact:…"},
+			{Name: "offset", Type: "integer", Min: 1, Text: "First line to read, from 1"},
+			{Name: "limit", Type: "integer", Min: 1, Text: "How many lines to read"},
+		},
+		Settings: []Setting{
+			{Name: "line-numbers", Kind: Bool, Default: "true", Meaning: "lines are numbered"},
+			{Name: "limit", Kind: Count, Low: 1, Default: "2000", Meaning: "lines of one call"},
+			{Name: "max-line-length", Kind: Count, Low: 4, Default: "2000", Meaning: "characters of a line before it is cut"},
+		},
+		Holds: "It reads no more of a file than it must, so files of any size work; a result has at most 1 MiB. Images (PNG, JPEG, GIF, WebP) of up to 5 MiB are shown to the model. " +
+			"Binary files, named pipes, sockets and devices are refused by name.",
+	},
+	{
+		Name: "write", Group: Files, Subject: "the path, relative to the workspace",
+		Summary: "write a whole file",
+		Text: "Write a whole file, new or over an old one; directories on the way are created. " +
+			"It refuses if the file has changed since you read it.",
+		Inputs: []Input{
+			{Name: "path", Type: "string", Required: true, Min: 1, Text: "File, relative to the workspace or absolute"},
+			{Name: "content", Type: "string", Required: true, Text: "The whole new content"},
+			{Name: "force", Type: "boolean", Text: "Overwrite even if the file has changed since you read it"},
+		},
+		Holds: "A file is there whole or not at all. The mode of one that is overwritten stays, and a link to it stays a link.",
+	},
+	{
+		Name: "edit", Group: Files, Subject: "the path, relative to the workspace",
+		Summary: "replace a piece of text in a file",
+		Text: "Replace a piece of text in a file. The old text must stand in the file exactly once, " +
+			"with all its white space and without line numbers; or set replace-all.",
+		Inputs: []Input{
+			{Name: "path", Type: "string", Required: true, Min: 1, Text: "File, relative to the workspace or absolute"},
+			{Name: "old", Type: "string", Required: true, Min: 1, Text: "The text to replace, exactly as it stands in the file"},
+			{Name: "new", Type: "string", Required: true, Text: "The text to put in its place"},
+			{Name: "replace-all", Type: "boolean", Text: "Replace every occurrence"},
+			{Name: "force", Type: "boolean", Text: "Edit even if the file has changed since you read it"},
+		},
+		Holds: "Line endings, byte order mark and mode stay. Files of up to 64 MiB are edited. Where the old text is not found, the nearest place is shown.",
+	},
+	{
+		Name: "glob", Group: Files, Subject: "the directory searched",
+		Summary: "find files by name",
+		Text: "Find files by name, the newest first, at most {limit}. `*` stays in one directory, `**` goes through any number: " +
+			"`**/*.go` finds all Go files. What .gitignore names is left out.",
+		Inputs: []Input{
+			{Name: "pattern", Type: "string", Required: true, Min: 1, Text: "Pattern of the path below the directory, with *, **, ?, [a-z] and {a,b}"},
+			{Name: "path", Type: "string", Min: 1, Text: "Directory to search, relative to the workspace or absolute; default: the workspace"},
+			{Name: "include-ignored", Type: "boolean", Text: "Also find what .gitignore names"},
+		},
+		Settings: []Setting{
+			{Name: "limit", Kind: Count, Low: 1, Default: "1000", Meaning: "files of one call"},
+		},
+		Holds: "What `read` would not be allowed is left out, and how much that is is said; so is what cannot be read.",
+	},
+	{
+		Name: "grep", Group: Files, Subject: "the file or directory searched",
+		Summary: "search the text of files",
+		Text: "Search the text of files with a regular expression (RE2 syntax), line by line, the newest files first, at most {limit} lines. " +
+			"Binary files and what .gitignore names are left out.",
+		Inputs: []Input{
+			{Name: "pattern", Type: "string", Required: true, Min: 1, Text: "Regular expression"},
+			{Name: "path", Type: "string", Min: 1, Text: "File or directory to search, relative to the workspace or absolute; default: the workspace"},
+			{Name: "glob", Type: "string", Min: 1, Text: "Only files of this name or path, such as *.go or docs/**"},
+			{Name: "ignore-case", Type: "boolean"},
+			{Name: "include-ignored", Type: "boolean", Text: "Also search what .gitignore names"},
+		},
+		Settings: []Setting{
+			{Name: "line-numbers", Kind: Bool, Default: "true", Meaning: "lines are numbered"},
+			{Name: "limit", Kind: Count, Low: 1, Default: "100", Meaning: "matching lines of one call"},
+			{Name: "max-line-length", Kind: Count, Low: 4, Default: "2000", Meaning: "characters of a line before it is cut"},
+		},
+		Holds: "What `read` would not be allowed is left out, and how much that is is said; so are binary files and what cannot be read.",
+	},
+	{
+		Name: "bash", Group: Shell, Subject: "the command line",
+		Summary: "run a command line",
+		Text: "Run a command line in bash and see its output and exit code. Each call is a new shell in the workspace, " +
+			"without a terminal or input; nothing that it starts goes on after it. Long output loses its middle.",
+		Inputs: []Input{
+			{Name: "command", Type: "string", Required: true, Min: 1, Text: "The command line"},
+			{Name: "workdir", Type: "string", Min: 1, Text: "Directory to run in, relative to the workspace or absolute; default: the workspace"},
+			{Name: "timeout", Type: "number|string", Text: "Seconds, or a duration such as 5m; default {timeout}, at most {max-timeout}"},
+		},
+		Settings: []Setting{
+			{Name: "timeout", Kind: Span, Default: "120s", Meaning: "how long a call may take when it does not say"},
+			{Name: "max-timeout", Kind: Span, Default: "10m", Meaning: "the longest that a call may ask for"},
+		},
+		Holds: "On a timeout, a cancel or the end of roster itself the command and all that it started are ended. Of its output the first and the last 128 KiB are kept.",
+	},
+	{
+		Name: "webfetch", Group: Web, Subject: "the address", Later: true,
+		Summary: "fetch a page",
+		Settings: []Setting{
+			{Name: "timeout", Kind: Span, Default: "30s", Meaning: "how long a call may take when it does not say"},
+			{Name: "max-timeout", Kind: Span, Default: "10m", Meaning: "the longest that a call may ask for"},
+			{Name: "max-size", Kind: Count, Low: 1, Default: "5242880", Meaning: "bytes of a page"},
+		},
+	},
+	{
+		Name: "websearch", Group: Web, Subject: "what is searched for", Later: true,
+		Summary: "search the web",
+	},
+	{
+		Name: "todo", Group: Planning, Subject: "`session`",
+		Summary: "keep the list of what is to do",
+		Text: "Keep the list of what is to do. Give the whole list each time, or nothing to read it. Use it for " +
+			"work of several steps: write the steps down first, mark the one you are at as in_progress, and each one as completed when it " +
+			"is done, saying how you know. A step that cannot be done is failed, one that is not needed any more cancelled.",
+		Inputs: []Input{
+			{Name: "todos", Type: "array", Max: 50, Text: "The whole list, in order", Items: &Input{Type: "object", Of: []Input{
+				{Name: "content", Type: "string", Required: true, Min: 1, Max: 500, Text: "What is to do"},
+				{Name: "status", Type: "string", Required: true, Words: []string{"pending", "in_progress", "completed", "failed", "cancelled"}},
+				{Name: "verified", Type: "string", Max: 1000, Text: "Of a completed step: how you know that it is done"},
+			}}},
+		},
+		Holds: "It is kept in the log of the session.",
+	},
+	{
+		Name: "scratchpad", Group: Planning, Subject: "`session`",
+		Summary: "keep notes through a long conversation",
+		Text: "Keep notes for yourself that outlast a long conversation: what you found, decided or " +
+			"must not forget. Give text to add it, with replace to write it in the place of all there is, or nothing to read.",
+		Inputs: []Input{
+			{Name: "text", Type: "string", Min: 1, Max: 16000},
+			{Name: "replace", Type: "boolean"},
+		},
+		Holds: "It is kept in the log of the session, up to 32,000 characters.",
+	},
+	{
+		Name: "plan", Group: Planning, Subject: "`session`",
+		Summary: "write a plan down",
+		Text: "Write a plan down before work of several steps, or give nothing to read the one there is. Each " +
+			"step is one action; the list of what is to do is made from them.",
+		Inputs: []Input{
+			{Name: "milestones", Type: "array", Max: 15, Text: "What will have been reached, in order", Items: &Input{Type: "string", Min: 1, Max: 500}},
+			{Name: "steps", Type: "array", Min: 1, Max: 15, Text: "1 to 3 for simple work, 5 to 9 for medium, 8 to 15 for complex work", Items: &Input{Type: "object", Of: []Input{
+				{Name: "content", Type: "string", Required: true, Min: 1, Max: 500, Text: "One action"},
+				{Name: "by", Type: "string", Max: 200, Text: "tool: NAME, agent: PROFILE, or self"},
+			}}},
+		},
+		Holds: "It is kept in the log of the session.",
+	},
+	{
+		Name: "task", Group: Delegation, Subject: "the profile that is to do it",
+		Summary: "give a task to another profile",
+		Text: "Give a task to another agent and get its answer. It begins with nothing but your prompt, has its own tools and " +
+			"permissions, and cannot ask you back. Calls in one answer run at the same time. The agents are:\n",
+		Inputs: []Input{
+			{Name: "description", Type: "string", Text: "The task in three to five words, for people"},
+			{Name: "prompt", Type: "string", Required: true, Min: 1, Text: "The task: all that the agent has to know, and what its answer has to say"},
+			{Name: "profile", Type: "string", Required: true, Min: 1, Text: "Which agent"},
+		},
+		Holds: "It is offered where there is a profile that may be given one; the names and summaries of those follow what the model is told.",
+	},
+	{
+		Name: "switch_profile", Group: Delegation, Subject: "the profile",
+		Summary: "hand the session over to another profile",
+		Text: "Hand this conversation over to another profile: from your next answer on you are that profile, with its prompt, " +
+			"tools and permissions, and the conversation stays. Do it when the subject has clearly changed to what that profile is for, " +
+			"not for a single question, and not back and forth. The profiles are:\n",
+		Inputs: []Input{
+			{Name: "profile", Type: "string", Required: true, Min: 1, Text: "Which profile"},
+			{Name: "reason", Type: "string", Max: 1000, Text: "Why, in one sentence"},
+		},
+		Holds: "It is offered where there is a profile that it may be handed over to; the names and summaries of those follow what the model is told.",
+	},
+	{
+		Name: "ask_user", Subject: "the question",
+		Summary: "ask the user a question",
+		Text: "Ask the user a question, and wait for the answer. Ask what only the user can say, such as a " +
+			"decision or a preference, and not what you can find out yourself. One question in a call; options are answers to choose from, " +
+			"the user may also say something else.",
+		Inputs: []Input{
+			{Name: "question", Type: "string", Required: true, Min: 1, Max: 4000, Text: "The question, with all that is needed to answer it"},
+			{Name: "options", Type: "array", Max: 20, Text: "Answers to choose from", Items: &Input{Type: "string", Min: 1, Max: 200}},
+		},
+		Holds: "Where nobody is there to answer, the model is told so at once.",
+	},
+	{Name: "skill", Summary: "read a skill", Later: true},
+	{Name: "memory", Summary: "remember across sessions", Later: true},
+	{
+		Name: "revert_to", Subject: "the category", Named: true,
+		Summary: "give up an attempt and go on from before it",
+		Text: "Give up what you have tried and go on from an earlier point of your present task: your last answers, with their " +
+			"calls and results, are taken out of the conversation, and only what you say here stays. Use it when an attempt has led nowhere, or when " +
+			"what you looked at has filled the conversation and a few sentences hold all that matters. You cannot go back past the user's last message. " +
+			"Files and everything else that you changed stay as they are. Call it alone.",
+		Inputs: []Input{
+			{Name: "answers", Type: "integer", Min: 1, Text: "How many of your last answers to give up, without this one; default: all since the user's last message"},
+			{Name: "category", Type: "string", Required: true, Words: []string{"lesson", "finding", "outcome", "checkpoint"}, Text: "lesson: what does not work, and why; finding: what you found out; outcome: what you have done and what came of it; checkpoint: where the task stands and what comes next"},
+			{Name: "text", Type: "string", Required: true, Min: 1, Max: 20000, Text: "All that has to be known from here on, with names, paths and values"},
+		},
+	},
+	{Name: "emit", Summary: "raise an event", Later: true},
+	{Name: "browser", Summary: "use a browser", Later: true},
+	{Name: "knowledge", Summary: "search a knowledge base", Later: true},
+}
