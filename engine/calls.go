@@ -27,7 +27,8 @@ const (
 	textStopped   = "Not started: the process that was to run it was shut down. Call it again if it is still needed."
 )
 
-// toolTimeout ends a call whose tool has no shorter limit of its own.
+// toolTimeout ends a call whose tool has no shorter limit of its own, where the
+// profile does not say.
 const toolTimeout = 15 * time.Minute
 
 // The log's words for a call that may be run again after a crash, and for one

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -28,8 +30,7 @@ type group struct {
 func (r *run) runGroup(jobs []job) {
 	g := &group{run: r, open: len(jobs)}
 	r.log.flushSoon()
-	ctx, cancel := context.WithTimeout(r.work, toolTimeout)
-	defer cancel()
+	ctx := r.work
 	r.mu.Unlock()
 	if r.above == nil && slices.ContainsFunc(jobs, func(j job) bool { return j.work != nil }) {
 		g.runTree(ctx, jobs)
@@ -74,11 +75,16 @@ func (g *group) runTree(ctx context.Context, jobs []job) {
 
 func (g *group) runJob(ctx context.Context, j *job) {
 	start := time.Now()
+	ctx, cancel := g.bounded(ctx, j)
+	defer cancel()
 	result, err := safely(func() (tool.Result, error) {
 		var shown time.Time
 		return j.plan.Run(ctx, func(text string) { g.update(j, &shown, text) })
 	})
 	took := time.Since(start)
+	if late := (*toolLate)(nil); err != nil && errors.As(context.Cause(ctx), &late) {
+		err = late
+	}
 	parts, kept := g.artifact(g.cleanParts(result.Parts))
 	result.Parts = parts
 	g.mu.Lock()
@@ -88,6 +94,22 @@ func (g *group) runJob(ctx context.Context, j *job) {
 	if g.open--; g.open > 0 || g.above != nil {
 		g.log.flushSoon()
 	}
+}
+
+// bounded is the context of a call. What works for it ends by limits of its own.
+func (g *group) bounded(ctx context.Context, j *job) (context.Context, context.CancelFunc) {
+	if j.work != nil {
+		return ctx, func() {}
+	}
+	limit := cmp.Or(g.Spec.ToolTimeout, toolTimeout)
+	return context.WithTimeoutCause(ctx, limit, &toolLate{limit})
+}
+
+// toolLate says that a call took too long.
+type toolLate struct{ limit time.Duration }
+
+func (e *toolLate) Error() string {
+	return fmt.Sprintf("Stopped after %v, the longest that a call may take here (tool-timeout). It may have taken effect in part. Do less in one call.", e.limit)
 }
 
 // safely turns a tool's panic into an error.

@@ -99,6 +99,7 @@ func values() []value {
 		{"retry.factor", func(s *spec.Spec) any { return s.Retry.Factor }},
 		{"retry.cap", func(s *spec.Spec) any { return duration(s.Retry.Cap) }},
 		{"tool-execution", toolExecution},
+		{"tool-timeout", func(s *spec.Spec) any { return duration(s.ToolTimeout) }},
 		{"subagents.max-depth", func(s *spec.Spec) any { return s.Subagents.MaxDepth }},
 		{"subagents.max-parallel", func(s *spec.Spec) any { return optional(notZero(s.Subagents.MaxParallel)) }},
 		{"subagents.tools", subagentTools},

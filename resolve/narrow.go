@@ -31,6 +31,7 @@ func (r *resolver) narrow(keys *profile.Profile) {
 		r.narrowTools(&keys.Tools.V)
 	}
 	r.narrowSubagents(keys)
+	r.narrowTimeout(keys)
 }
 
 // strongest gives the value of the strongest layer that has one.

@@ -11,7 +11,7 @@ import (
 
 // TestRequestsNarrow: what a request overrides never widens what the profile has.
 func TestRequestsNarrow(t *testing.T) {
-	const file = "---\ndescription: x\nmodel: builtin/demo\ntools: [read, grep, \"x_*\"]\nlimits: {turns: 10, cost: 1}\npermission: {bash: {\"*\": deny, \"git *\": allow}, write: ask}\n---\nx\n"
+	const file = "---\ndescription: x\nmodel: builtin/demo\ntools: [read, grep, \"x_*\"]\nlimits: {turns: 10, cost: 1}\ntool-timeout: 1m\npermission: {bash: {\"*\": deny, \"git *\": allow}, write: ask}\n---\nx\n"
 	for _, c := range []struct {
 		name, key, value string
 		want             func(*testing.T, *spec.Spec)
@@ -25,6 +25,8 @@ func TestRequestsNarrow(t *testing.T) {
 				t.Errorf("%v", s.Limits.Duration)
 			}
 		}, false},
+		{"less time for a call", "tool-timeout", "5s", timeout(5 * time.Second), false},
+		{"more time for a call", "tool-timeout", "1h", timeout(time.Minute), true},
 		{"fewer tools", "tools", "[read]", onlyTools("read"), false},
 		{"other tools", "tools", "[read, bash]", onlyTools("read"), true},
 		{"one of a pattern", "tools", "[x_y]", onlyTools("x_y"), false},
@@ -53,6 +55,14 @@ func TestRequestsNarrow(t *testing.T) {
 				t.Errorf("a flag: %v, %v", ds, err)
 			}
 		})
+	}
+}
+
+func timeout(want time.Duration) func(*testing.T, *spec.Spec) {
+	return func(t *testing.T, s *spec.Spec) {
+		if s.ToolTimeout != want {
+			t.Errorf("%v", s.ToolTimeout)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type Spec struct {
 	Limits        Limits        `json:"limits"`
 	Retry         Retry         `json:"retry"`
 	ToolExecution ToolExecution `json:"tool_execution"`
+	ToolTimeout   time.Duration `json:"tool_timeout,omitempty"` // of one call; 0: the engine's
 	Cache         string        `json:"cache"` // auto, manual or off
 	// CacheBreakpoints are the places that manual marks: system, tools, messages.
 	CacheBreakpoints []string `json:"cache_breakpoints,omitempty"`

@@ -101,7 +101,7 @@ var keys = [...]Key{
 		Key{Name: "strategy", Shape: strategy, Acts: true, Default: "parallel", Meaning: "the same"},
 		Key{Name: "size", Shape: atLeast1, Acts: true, Default: "3", Meaning: "calls at a time when batched"},
 	))},
-	{Name: "tool-timeout", Shape: duration, Meaning: "the longest that a tool call may take"},
+	{Name: "tool-timeout", Shape: duration, Acts: true, Default: "15m", Meaning: "the longest that a tool call may take; what is given to other agents, and what a person is asked, takes as long as it does"},
 	{Name: "sandbox", Guard: true, Meaning: "where shell commands run", Shape: sandboxes.or(dict(
 		Key{Name: "kind", Shape: word("none", "landlock", "bubblewrap", "docker"), Default: "landlock where the kernel has it", Meaning: "the wall around them"},
 		Key{Name: "preset", Shape: word("public", "maintenance"), Meaning: "`public`: no network and no files of the host"},
