@@ -100,6 +100,7 @@ type App struct {
 	guards sync.Map // agent_id → *guard: the hooks of agents that have some
 	grants *grants.Store
 	ledger *tool.Ledger
+	jobs   *tool.Jobs
 
 	keyCommands keyCommands
 	keys        *keyfile.Store
@@ -137,7 +138,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	if _, err := hook.NewSet(o.Hooks...); err != nil {
 		return nil, nil, err
 	}
-	a := &App{opts: o, ledger: tool.NewLedger(), client: wire.NewClient()}
+	a := &App{opts: o, ledger: tool.NewLedger(), jobs: tool.NewJobs(), client: wire.NewClient()}
 	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
 	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
 	var broken error // what is trusted cannot be read
@@ -366,6 +367,7 @@ func (a *App) Close(ctx context.Context) error {
 	if local != nil {
 		errs = append(errs, local.Close(ctx))
 	}
+	a.jobs.Close()
 	a.client.CloseIdleConnections()
 	for _, c := range closers {
 		errs = append(errs, c())

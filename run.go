@@ -54,7 +54,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		defer release()
 		d := engine.Deps{
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
-			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Switch: a.switcher(st.Root.Settings),
+			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Jobs: a.jobs, Switch: a.switcher(st.Root.Settings),
 		}
 		guard := a.guardOf(st)
 		guard.over(&d)

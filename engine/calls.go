@@ -181,7 +181,11 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	} else if err != nil {
 		return r.refuse(c, err.Error())
 	}
-	d, stands := r.onPermission(c, r.permit.Decide(plan.Needs()...))
+	verdict := r.permit.Decide(plan.Needs()...)
+	if _, ok := plan.(tool.Continuing); ok && verdict.Effect == permission.Ask {
+		verdict.Effect = permission.Allow // as what it goes on with was
+	}
+	d, stands := r.onPermission(c, verdict)
 	if !stands {
 		plan.Close()
 		return r.refuse(c, "")

@@ -134,6 +134,9 @@ func (d *delegation) runChild(b *Blueprint, t tool.Task, s *session.Session) (er
 				d.broken = err
 			}
 		}
+		if err != nil || r.s.Loop == nil {
+			r.endJobs()
+		}
 	}()
 	r.tick()
 	ended := false
@@ -177,6 +180,14 @@ func (r *run) beginTask(call string, t tool.Task) (ended bool, err error) {
 	return r.refused(said)
 }
 
+// endJobs ends what the calls of the session have left at work, while others may
+// go on.
+func (r *run) endJobs() {
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	r.deps.Jobs.End(r.st.Key, r.id)
+}
+
 // outcome is what the model that gave the work is told.
 func outcome(e *session.LoopEnd) tool.Result {
 	text := strings.TrimSpace(e.Text)
@@ -214,6 +225,7 @@ func (r *run) abandon(s *session.Session) {
 	x := &run{Blueprint: &Blueprint{}, tree: r.tree, above: r, s: s, id: s.ID, depth: s.Depth, now: r.now}
 	x.continues(s.Loop)
 	x.closeCalls(s.Loop, textCancelled)
+	r.deps.Jobs.Cancel(r.st.Key, s.ID)
 	l := s.Loop
 	x.emit(&session.LoopEnd{Reason: session.ReasonCancelled, Text: l.Text, Usage: l.Usage, Denied: l.Denied})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rosterrun/roster/internal/clock"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/tool"
 )
 
 // Deps is where a loop reads and writes.
@@ -38,6 +39,9 @@ type Deps struct {
 	// Refresh has the key of a model's provider read anew for the next call, after
 	// one that began at a time was refused for it. False: there is none, or nil.
 	Refresh func(model string, began time.Time) bool
+	// Jobs has the commands that calls have left at work: they end with their loops.
+	// nil: there are none.
+	Jobs *tool.Jobs
 	// Grants lists what may be done without being asked for, for a profile, as
 	// it is now; nil: nothing. AnswerTime is how long a person has to answer;
 	// 0: any time.
@@ -73,11 +77,21 @@ func Run(ctx context.Context, d Deps, b *Blueprint, st *session.State, l session
 		r := newRun(ctx, d, b, st, l, yield)
 		defer r.stop(nil)
 		if d.Cancelled != nil {
-			defer context.AfterFunc(d.Cancelled, func() { r.stop(errCancelled) })()
+			defer context.AfterFunc(d.Cancelled, func() {
+				r.stop(errCancelled)
+				d.Jobs.Cancel(st.Key, "")
+			})()
 		}
+		parked := false
+		defer func() {
+			if !parked {
+				d.Jobs.End(st.Key, "")
+			}
+		}()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		err := r.drive()
+		parked = err == nil && r.s.Loop != nil
 		if err != nil {
 			r.handOver(err)
 		}

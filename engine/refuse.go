@@ -17,6 +17,7 @@ func Refuse(ctx context.Context, d Deps, profile string, st *session.State, l se
 	return func(yield func(session.Event, error) bool) {
 		r := newRun(ctx, d, &Blueprint{}, st, l, yield)
 		defer r.stop(nil)
+		defer d.Jobs.End(st.Key, "")
 		if err := r.refuseAll(profile, cause); err != nil && !r.left.Load() {
 			yield(session.Event{}, err)
 		}

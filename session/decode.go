@@ -89,6 +89,8 @@ func newBody(typ string) Body {
 		return new(Plan)
 	case "anchor":
 		return new(Anchor)
+	case "job":
+		return new(Job)
 	case "step.checked":
 		return new(Checked)
 	case "usage":

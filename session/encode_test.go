@@ -93,6 +93,7 @@ func bodies(t *rapid.T) []Body {
 		&Scratchpad{Call: texts(t), Text: texts(t)},
 		&Plan{Phase: PlanSteps, Call: texts(t), Text: texts(t), Direct: true, Review: true, Milestones: []string{texts(t)}, Steps: []Step{{Text: texts(t), Status: StepPending}}, Cut: n, Failed: texts(t)},
 		&Anchor{Habit: HabitGoal, Text: texts(t)},
+		&Job{Call: texts(t), Started: n, Ended: []int{n, 2}},
 		&Checked{Step: n, Accepted: true, By: "model", Reason: texts(t)},
 		&Usage{Usage: usage(t), Model: texts(t)},
 		&Fallback{From: texts(t), To: texts(t), Code: texts(t), Error: texts(t), Until: time.Unix(int64(n), 0).UTC()},

@@ -99,7 +99,7 @@ func palette() []Body {
 		&LoopWaiting{Asks: []string{"s.1"}}, &LoopResumed{Attempt: 2}, &TurnStart{}, &LoopStart{Number: 2, Profile: "q"}, &LoopStart{Number: 1, Config: "c"},
 		&Switched{Call: "c2", From: "p", To: "q"}, &Fallback{From: "m", To: "n"}, &Retry{Attempt: 1},
 		&Set{Keys: map[string]string{"model": "x"}}, &Branch{From: "o", Why: BranchFork, Messages: []BranchMessage{{ID: "b", Role: message.User, Parts: text("b")}}},
-		&Error{Code: "x"}, &Limit{Limit: "turns"},
+		&Error{Code: "x"}, &Limit{Limit: "turns"}, &Job{Call: "c1", Started: 1}, &Job{Started: 2, Ended: []int{1, 1}},
 		&LoopEnd{Reason: ReasonDone}, &LoopEnd{Reason: ReasonCancelled}, &LoopEnd{Reason: ReasonPoisoned},
 	)
 }

@@ -298,6 +298,8 @@ func (s *Session) apply(e *Event, body Body) error {
 		}
 	case *Todo, *Scratchpad, *Plan, *Checked:
 		s.noted(body, e.Turn)
+	case *Job:
+		s.job(b)
 	case *LoopEnd:
 		if s.Depth > 0 {
 			s.End = b

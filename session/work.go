@@ -18,6 +18,10 @@ type Work struct {
 	Plan  *Plan  // the newest that has steps
 	Pad   string // the scratchpad
 	Wrote string // the newest call that wrote there
+	// Jobs are the numbers of the commands that were left at work and, as far as
+	// the model knows, still are. LastJob is the newest number given.
+	Jobs    []int
+	LastJob int
 }
 
 // Step is one thing to do.

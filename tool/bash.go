@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type bashTool struct {
 	environ []string
 	hold    *os.File
 	box     sandbox.Box
+	jobs    *Jobs
 }
 
 // bashIn is the definition of bash: in a box the model is told what its commands
@@ -36,10 +38,32 @@ func bashIn(env Env) defined {
 	return defined{Define("bash", env.Settings["bash"], more...)}
 }
 
+// Notes implements Noting: the log has the numbers of jobs.
+func (t *bashTool) Notes() {}
+
+// Recovery implements Recoverer: to look at a job once more does no harm.
+func (t *bashTool) Recovery(c Call) Recovery {
+	if in, err := decode[bashInput](c); err == nil && in.Job > 0 {
+		return Repeat
+	}
+	return Unknown
+}
+
+// Conflicts implements Conflicter: what a job has written is shown once.
+func (t *bashTool) Conflicts(c Call) []string {
+	if in, err := decode[bashInput](c); err == nil && in.Job > 0 {
+		return []string{fmt.Sprint("job ", in.Job)}
+	}
+	return nil
+}
+
 type bashInput struct {
-	Command string          `json:"command"`
-	Workdir string          `json:"workdir"`
-	Timeout json.RawMessage `json:"timeout"`
+	Command    string          `json:"command"`
+	Workdir    string          `json:"workdir"`
+	Timeout    json.RawMessage `json:"timeout"`
+	Background bool            `json:"background"`
+	Job        int             `json:"job"`
+	Stop       bool            `json:"stop"`
 }
 
 func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
@@ -47,17 +71,28 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Command) > shell.MaxLine || strings.ContainsRune(in.Command, 0) {
-		return nil, fmt.Errorf("command: at most %d bytes and no NUL; write a longer script to a file and run that", shell.MaxLine)
-	}
 	timeout := t.timeout
+	if in.Background {
+		timeout = t.maxTimeout
+	}
 	if len(in.Timeout) > 0 {
 		if timeout, err = contract.ParseSpan(in.Timeout); err != nil {
 			return nil, fmt.Errorf("timeout: %w", err)
 		}
 	}
-	if timeout > t.maxTimeout {
+	switch {
+	case timeout > t.maxTimeout:
 		return nil, fmt.Errorf("timeout: %v is more than the maximum, which is %v", timeout, t.maxTimeout)
+	case in.Job > 0:
+		return t.look(c, in, timeout)
+	case in.Stop:
+		return nil, errors.New("stop: it needs the number of a job")
+	case in.Command == "":
+		return nil, errors.New("command: say what to run, or give the number of a job to look at")
+	case len(in.Command) > shell.MaxLine || strings.ContainsRune(in.Command, 0):
+		return nil, fmt.Errorf("command: at most %d bytes and no NUL; write a longer script to a file and run that", shell.MaxLine)
+	case in.Background && t.jobs == nil:
+		return nil, errors.New("background: nothing can be left at work here")
 	}
 	if in.Workdir == "" {
 		in.Workdir = "."
@@ -66,7 +101,7 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &bashPlan{tool: t, target: to, command: in.Command, timeout: timeout}
+	p := &bashPlan{target: to, tool: t, call: c, command: in.Command, timeout: timeout, background: in.Background}
 	p.opens, err = t.opens(in.Command, to.Path)
 	if err != nil {
 		to.Close()
@@ -80,12 +115,14 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 // to one who may know it.
 type bashPlan struct {
 	*target
-	tool    *bashTool
-	command string
-	timeout time.Duration
-	opens   []permission.Query
-	dir     *pinned.Dir
-	err     error
+	tool       *bashTool
+	call       Call
+	command    string
+	timeout    time.Duration
+	background bool
+	opens      []permission.Query
+	dir        *pinned.Dir // nil: a job has it
+	err        error
 }
 
 func (p *bashPlan) Needs() []permission.Query {
@@ -112,17 +149,12 @@ func (p *bashPlan) Run(ctx context.Context, progress func(string)) (Result, erro
 	if p.err != nil {
 		return Result{}, fmt.Errorf("workdir: %w", notFound(p.subject, p.err))
 	}
-	out := &output{progress: progress, last: time.Now()}
-	cmd := sandbox.Command{
-		Helper: p.tool.exec,
-		Argv:   []string{"bash", "--noprofile", "--norc", "-c", p.command},
-		Box:    p.tool.box,
-		Dir:    pinned.WorkingDir(p.dir.File(), p.Path),
-		Env:    append(p.tool.environ[:len(p.tool.environ):len(p.tool.environ)], "PWD="+p.Path),
-		Stdout: out,
-		Stderr: out,
-		Hold:   p.tool.hold,
+	gone, work := p.tool.gone(p.call)
+	if p.background {
+		return p.leave(ctx, gone, work.LastJob)
 	}
+	out := &output{progress: progress, last: time.Now()}
+	cmd := p.line(out)
 	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	code, err := cmd.Run(limited)
@@ -140,5 +172,21 @@ func (p *bashPlan) Run(ctx context.Context, progress func(string)) (Result, erro
 	default:
 		end = "[cancelled; the command and all that it started were ended]"
 	}
-	return Result{Parts: Text(out.text(end)).Parts, Error: end != ""}, nil
+	r := Text(goneText(gone) + out.text(end))
+	r.Error = end != ""
+	return noteJobs(r, p.call, 0, gone), nil
+}
+
+// line is how the command is run, with its output to one writer.
+func (p *bashPlan) line(out io.Writer) sandbox.Command {
+	return sandbox.Command{
+		Helper: p.tool.exec,
+		Argv:   []string{"bash", "--noprofile", "--norc", "-c", p.command},
+		Box:    p.tool.box,
+		Dir:    pinned.WorkingDir(p.dir.File(), p.Path),
+		Env:    append(p.tool.environ[:len(p.tool.environ):len(p.tool.environ)], "PWD="+p.Path),
+		Stdout: out,
+		Stderr: out,
+		Hold:   p.tool.hold,
+	}
 }

@@ -40,6 +40,8 @@ type Env struct {
 	// Ledger remembers what each session has read; nil means a new one. Tool
 	// sets that serve the same sessions share one.
 	Ledger *Ledger
+	// Jobs has the commands that are left at work; nil: none can be.
+	Jobs *Jobs
 }
 
 // Builtins makes the tools of Names. An unknown, null or impossible setting is a
@@ -71,7 +73,7 @@ func Builtins(env Env) ([]Tool, error) {
 		&grepTool{def("grep"), w, grepSet},
 		&writeTool{def("write"), w},
 		&editTool{def("edit"), w},
-		&bashTool{bashIn(env), w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box},
+		&bashTool{bashIn(env), w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box, env.Jobs},
 		askUserTool{def(AskUser)},
 		&noteTool{def(TodoName), runTodo},
 		&noteTool{def(PlanName), runPlan},

@@ -37,6 +37,10 @@ type Plan interface {
 // person has allowed it. State names that as it is now.
 type Stater interface{ State() string }
 
+// Continuing is a Plan that goes on with what a call has begun before, as its Needs
+// say. That was permitted then: nobody is asked again, and only a denial counts.
+type Continuing interface{ Continues() }
+
 // Call is one call of a tool. ID survives a crash and may be passed on as an
 // idempotency key. Input is valid JSON.
 type Call struct {

@@ -84,17 +84,22 @@ var tools = [...]Tool{
 		Name: "bash", Group: Shell, Subject: "the command line",
 		Summary: "run a command line",
 		Text: "Run a command line in bash and see its output and exit code. Each call is a new shell in the workspace, " +
-			"without a terminal or input; nothing that it starts goes on after it. Long output loses its middle.",
+			"without a terminal or input; nothing that it starts goes on after it. Long output loses its middle. " +
+			"With background it is left at work as a job, such as a server or a long build, at most until you have answered: " +
+			"job shows what it has written since, and stop ends it.",
 		Inputs: []Input{
-			{Name: "command", Type: "string", Required: true, Min: 1, Text: "The command line"},
+			{Name: "command", Type: "string", Min: 1, Text: "The command line"},
 			{Name: "workdir", Type: "string", Min: 1, Text: "Directory to run in, relative to the workspace or absolute; default: the workspace"},
-			{Name: "timeout", Type: "number|string", Text: "Seconds, or a duration such as 5m; default {timeout}, at most {max-timeout}"},
+			{Name: "timeout", Type: "number|string", Text: "Seconds, or a duration such as 5m; default {timeout}, with background {max-timeout}, which is the most; with job: how long to wait for its end"},
+			{Name: "background", Type: "boolean", Text: "Leave the command at work and answer with the number of its job"},
+			{Name: "job", Type: "integer", Min: 1, Text: "Instead of command: the job to look at"},
+			{Name: "stop", Type: "boolean", Text: "With job: end it"},
 		},
 		Settings: []Setting{
 			{Name: "timeout", Kind: Span, Default: "120s", Meaning: "how long a call may take when it does not say"},
 			{Name: "max-timeout", Kind: Span, Default: "10m", Meaning: "the longest that a call may ask for"},
 		},
-		Holds: "On a timeout, a cancel or the end of roster itself the command and all that it started are ended. Of its output the first and the last 128 KiB are kept.",
+		Holds: "On a timeout, a cancel or the end of roster itself the command and all that it started are ended; a job also at the end of the run, and a session has at most 8 at work. Of its output the first and the last 128 KiB are kept.",
 	},
 	{
 		Name: "webfetch", Group: Web, Subject: "the address", Later: true,
