@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func notes(t *testing.T) (list []tool.Tool) {
 		t.Fatal(err)
 	}
 	for _, x := range all {
-		if _, ok := x.(tool.Noting); ok {
+		if slices.Contains([]string{tool.TodoName, tool.PlanName, tool.ScratchpadName}, x.Def().Name) {
 			list = append(list, x)
 		}
 	}
