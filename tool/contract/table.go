@@ -90,7 +90,7 @@ var tools = [...]Tool{
 		Inputs: []Input{
 			{Name: "command", Type: "string", Min: 1, Text: "The command line"},
 			{Name: "workdir", Type: "string", Min: 1, Text: "Directory to run in, relative to the workspace or absolute; default: the workspace"},
-			{Name: "timeout", Type: "number|string", Text: "Seconds, or a duration such as 5m; default {timeout}, at most {max-timeout}, which is the default with background; with job: how long to wait for its end"},
+			{Name: "timeout", Type: "number|string", Text: "Seconds, or a duration such as 5m, that the command may take, with background by default the most; with job how long to wait for its end; default {timeout}, at most {max-timeout}"},
 			{Name: "background", Type: "boolean", Text: "Leave the command at work and answer with the number of its job"},
 			{Name: "job", Type: "integer", Min: 1, Text: "Instead of command: the job to look at"},
 			{Name: "stop", Type: "boolean", Text: "With job: end it"},
