@@ -58,7 +58,7 @@ var imports = map[string]string{
 	"store/postgres":        "session store/internal/admit store/internal/page store/internal/recent",
 
 	"sandbox":              "",
-	"tool":                 "internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/pinned",
+	"tool":                 "internal/ignore internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/pinned",
 	"tool/contract":        "",
 	"tool/task":            "model permission tool",
 	"tool/internal/pinned": "",
@@ -77,6 +77,7 @@ var imports = map[string]string{
 	"internal/clock":         "",
 	"internal/pgtest":        "",
 	"internal/gitlog":        "",
+	"internal/ignore":        "",
 	"internal/schema":        "",
 	"internal/secret":        "",
 	"internal/sse":           "",

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/tool/internal/pinned"
 )
 
 type globTool struct {
@@ -38,7 +39,7 @@ func (t *globTool) Prepare(ctx context.Context, c Call) (Plan, error) {
 		return nil, err
 	}
 	p.search.all, p.search.links = in.IncludeIgnored, true
-	p.search.match = names.match
+	p.search.match, p.search.found.keep = names.match, t.limit
 	return &globPlan{p, t.limit}, nil
 }
 
@@ -92,26 +93,29 @@ func (p *searchPlan) find(ctx context.Context) error {
 		return p.err
 	}
 	s := p.search
-	s.ctx = ctx
 	if !p.single {
-		return s.run()
+		return s.run(ctx)
 	}
+	// The file itself is the root: its name below it is empty.
 	st, err := s.root.Lstat()
 	if err != nil {
 		return notFound(s.root.subject, err)
 	}
-	// The file itself is the root: its name below it is empty.
-	s.match = func(string) bool { return true }
-	s.file("", st)
+	s.file(&s.gathered, foundFile{subject: s.root.subject}, s.root.outside, st, nil)
 	return nil
 }
 
-// openFound opens a file that the search found.
-func (p *searchPlan) openFound(f foundFile) (*os.File, error) {
-	if p.single {
-		return p.search.root.Open()
+// openFound opens a file that the search found, and says its size.
+func (p *searchPlan) openFound(f foundFile) (io.ReadCloser, int64, error) {
+	if !p.single {
+		return p.search.dir.OpenHandle(f.rel)
 	}
-	return p.search.dir.Open(f.rel)
+	file, err := p.search.root.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := pinned.StatFile(file)
+	return file, st.Size, err
 }
 
 type globPlan struct {
@@ -127,15 +131,15 @@ func (p *globPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 		return Result{}, err
 	}
 	var b strings.Builder
-	files := p.search.found
-	for _, f := range files[:min(len(files), p.limit)] {
+	found := &p.search.found
+	for _, f := range found.files {
 		b.WriteString(strings.ToValidUTF8(f.subject, "\uFFFD"))
 		b.WriteByte('\n')
 	}
-	if len(files) == 0 {
+	if found.total == 0 {
 		b.WriteString("[no file matches]\n")
 	}
-	if more := len(files) - p.limit; more > 0 {
+	if more := found.total - len(found.files); more > 0 {
 		fmt.Fprintf(&b, "[%s left out: only the newest %d are listed, narrow the pattern]\n", count(more, "more match", "more matches"), p.limit)
 	}
 	b.WriteString(p.search.notes())

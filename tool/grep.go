@@ -49,7 +49,9 @@ func (t *grepTool) Prepare(_ context.Context, c Call) (Plan, error) {
 		return nil, err
 	}
 	p.search.all = in.IncludeIgnored
-	p.search.match = names.matchName
+	if len(names) > 0 {
+		p.search.match = names.matchName
+	}
 	return &grepPlan{searchPlan: p, grepSet: t.grepSet, matcher: m}, nil
 }
 
@@ -69,14 +71,14 @@ func (p *grepPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 	if err := p.find(ctx); err != nil {
 		return Result{}, err
 	}
-	for _, f := range p.search.found {
+	for _, f := range p.search.found.files {
 		if err := p.file(ctx, f); errors.Is(err, errEnough) {
 			fmt.Fprintf(&p.out, "[stopped at %d matching lines: there are more, narrow the search]\n", p.limit)
 			break
 		} else if ctx.Err() != nil {
 			return Result{}, ctx.Err()
 		} else if err != nil {
-			p.search.unreadable = append(p.search.unreadable, f.subject)
+			p.search.unread(f.subject)
 		}
 	}
 	if p.matches == 0 {
@@ -95,7 +97,7 @@ func (p *grepPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 var errEnough = errors.New("the limit is reached")
 
 func (p *grepPlan) file(ctx context.Context, f foundFile) error {
-	file, err := p.openFound(f)
+	file, _, err := p.openFound(f)
 	if err != nil {
 		return err
 	}

@@ -97,13 +97,7 @@ func openAt(dir int, name string, flags int, perm uint32) (*os.File, error) {
 	}
 }
 
-func lstatAt(dir *os.File, name string) (Stat, error) {
-	var st unix.Stat_t
-	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return Stat{}, err
-	}
-	return newStat(&st), nil
-}
+func lstatAt(dir *os.File, name string) (Stat, error) { return lstatFD(int(dir.Fd()), name) }
 
 // StatFile looks at an open file.
 func StatFile(f *os.File) (Stat, error) {
