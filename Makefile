@@ -31,7 +31,7 @@ run: build
 test: need unit race oracle fuzz
 
 need:
-	@scripts/need git curl zstd strace initdb=postgresql node=nodejs npm
+	@scripts/need git curl zstd strace bwrap=bubblewrap initdb=postgresql node=nodejs npm
 	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
 
 # The server is killed 50 times here, and 25 times under the race detector.

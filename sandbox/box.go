@@ -81,6 +81,8 @@ func Probe(k Kind) error {
 		return nil
 	case Landlock:
 		return probeLandlock()
+	case Bubblewrap:
+		return probeBubblewrap()
 	}
 	return &UnavailableError{Kind: k, Reason: "it is not there yet", Remedy: "choose landlock"}
 }
@@ -142,29 +144,43 @@ func (b Box) Describe() string {
 	return "Commands run in a sandbox: they may write only below " + strings.Join(b.Write, " and ") + ". " + network
 }
 
+// told is what the helper is told of a box.
+type told struct {
+	Box
+	Program string `json:"program,omitempty"` // that builds the box, where there is one
+}
+
 // argv is how the helper is told of the box and the command, and what it starts.
 func (b Box) argv(command []string) ([]string, error) {
+	t := told{Box: b.settled()}
+	var err error
 	switch b.Kind {
 	case None, "":
 		return append([]string{noBox}, command...), nil
 	case Landlock:
-		text, err := json.Marshal(b)
-		return append([]string{string(text)}, command...), err
+	case Bubblewrap:
+		t.Program, err = findBubblewrap()
+	default:
+		err = b.unavailable("it is not there yet", "choose landlock")
 	}
-	return nil, b.unavailable("it is not there yet", "choose landlock")
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(t)
+	return append([]string{string(text)}, command...), err
 }
 
 // noBox stands where the helper is told of a box.
 const noBox = "-"
 
-func parseBox(text string) (b Box, err error) {
+func parseBox(text string) (t told, err error) {
 	if text == noBox {
-		return b, nil
+		return t, nil
 	}
-	if err := json.Unmarshal([]byte(text), &b); err != nil {
-		return b, fmt.Errorf("the box cannot be read: %w", err)
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return t, fmt.Errorf("the box cannot be read: %w", err)
 	}
-	return b, nil
+	return t, nil
 }
 
 // real follows the links of a path as far as it exists.

@@ -139,7 +139,7 @@ func TestABoxThatCannotBeHad(t *testing.T) {
 }
 
 func BenchmarkRunIn(b *testing.B) {
-	for _, kind := range []Kind{None, Landlock} {
+	for _, kind := range []Kind{None, Landlock, Bubblewrap} {
 		b.Run(string(kind), func(b *testing.B) {
 			c, out := boxed(b, kind)
 			for b.Loop() {

@@ -20,3 +20,15 @@ func isRuleset(int) bool { return false }
 func enter(string, []string) error {
 	return errors.New("this command is for roster's own use, on Linux")
 }
+
+func probeBubblewrap() error {
+	return &UnavailableError{Bubblewrap, "only Linux has it", "choose docker, or say sandbox: none where you trust what runs"}
+}
+
+func findBubblewrap() (string, error) { return "", probeBubblewrap() }
+
+func (b Box) bubblewrap(string, []string) ([]string, error) { return nil, probeBubblewrap() }
+
+func started(*os.File) bool { return false }
+
+func inside(int) []int { return nil }

@@ -101,19 +101,34 @@ type helper struct {
 	done   bool
 	status syscall.WaitStatus
 	exited chan os.Signal
+	said   *os.File // by bwrap, which then is between the helper and the command; else nil
 }
 
-func (h *helper) start(box string, args []string) error {
-	b, err := parseBox(box)
-	if err != nil {
-		return err
-	}
-	path, err := exec.LookPath(args[0])
+func (h *helper) start(text string, args []string) error {
+	b, err := parseBox(text)
 	if err != nil {
 		return err
 	}
 	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
-	if b.Kind == Landlock {
+	path := args[0]
+	switch b.Kind {
+	case Bubblewrap:
+		if args, err = b.bubblewrap(b.Program, args); err != nil {
+			return err
+		}
+		said, status, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer status.Close()
+		h.said, files, path = said, append(files, status), b.Program
+	default:
+		if path, err = exec.LookPath(path); err != nil {
+			return err
+		}
+		if b.Kind != Landlock {
+			break
+		}
 		wall, err := b.ruleset()
 		if err != nil {
 			return err
@@ -161,6 +176,9 @@ func (h *helper) supervise(told <-chan bool, stop <-chan os.Signal) int {
 	if h.status.Signaled() {
 		return 128 + int(h.status.Signal())
 	}
+	if h.said != nil && !started(h.said) {
+		return NotStarted // bwrap has said why
+	}
 	return h.status.ExitStatus()
 }
 
@@ -183,7 +201,14 @@ func (h *helper) reap() (left bool) {
 
 // terminate asks the command and its children to end, and gives them a moment.
 func (h *helper) terminate() {
-	h.signal(syscall.SIGTERM)
+	if h.said == nil {
+		h.signal(syscall.SIGTERM)
+	} else {
+		// bwrap itself would end, and everything with it, at once.
+		for _, pid := range inside(h.pid) {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
 	grace := time.After(termGrace)
 	for h.reap() {
 		select {

@@ -111,7 +111,15 @@ func (s *ruleset) fill(b Box) error {
 			rules = append(rules, rule{p, access})
 		}
 	}
-	add(readAccess, systemFolders()...)
+	for _, dir := range systemFolders() {
+		if dir == "/etc" && os.Geteuid() == 0 {
+			add(unix.LANDLOCK_ACCESS_FS_READ_DIR, dir)
+			public, _ := parts(dir)
+			add(readAccess, public...)
+		} else {
+			add(readAccess, dir)
+		}
+	}
 	add(readAccess, b.programs()...)
 	add(readAccess, b.Read...)
 	add(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev")

@@ -18,8 +18,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary plays three parts: the tests, the helper, and a parent that
-// can be killed.
+// The test binary plays several parts: the tests, the helper, a parent that can
+// be killed, and those of play.
 func TestMain(m *testing.M) {
 	if Self() != nil {
 		panic("a program that has not called Main can be the helper")
@@ -27,7 +27,13 @@ func TestMain(m *testing.M) {
 	Main()
 	if len(os.Args) > 1 && os.Args[1] == "__parent" {
 		c := Command{Helper: Self(), Argv: os.Args[2:], Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+		if dir := os.Getenv("BOX"); dir != "" {
+			c.Dir, c.Box = dir, Box{Kind: Bubblewrap, Write: []string{dir}}
+		}
 		c.Run(context.Background())
+		os.Exit(0)
+	}
+	if len(os.Args) > 1 && play(os.Args[1], os.Args[2:]) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
