@@ -99,7 +99,6 @@ type App struct {
 	ready  sync.Map // *session.Prompt → ready: what Submit compiled for the run that it begins
 	guards sync.Map // agent_id → *guard: the hooks of agents that have some
 	grants *grants.Store
-	ledger *tool.Ledger
 	jobs   *tool.Jobs
 
 	keyCommands keyCommands
@@ -138,7 +137,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	if _, err := hook.NewSet(o.Hooks...); err != nil {
 		return nil, nil, err
 	}
-	a := &App{opts: o, ledger: tool.NewLedger(), jobs: tool.NewJobs(), client: wire.NewClient()}
+	a := &App{opts: o, jobs: tool.NewJobs(), client: wire.NewClient()}
 	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
 	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
 	var broken error // what is trusted cannot be read

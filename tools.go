@@ -39,7 +39,7 @@ func (a *App) helper() (start []string, hold *os.File) {
 func (a *App) env(s *spec.Spec) tool.Env {
 	env := tool.Env{
 		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home),
-		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Ledger: a.ledger, Jobs: a.jobs,
+		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
 	}
 	if a.opts.State == "" {
 		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too

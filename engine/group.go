@@ -150,7 +150,7 @@ func (r *run) logEnd(j *job, result tool.Result, kept string, err error, took ti
 		return
 	}
 	a := &session.ToolAfter{
-		Call: j.call.ID, Tool: j.call.Name, Outcome: session.OK, Parts: result.Parts, Artifact: kept, Duration: took,
+		Call: j.call.ID, Tool: j.call.Name, Outcome: session.OK, Parts: result.Parts, Artifact: kept, Duration: took, Seen: result.Seen,
 	}
 	if err != nil {
 		a.Parts = append(a.Parts, message.Text{Text: r.clean(err.Error())})

@@ -11,3 +11,10 @@ func (r *run) noted() session.Work {
 	}
 	return session.Work{}
 }
+
+// sawFile gives the state in which the session has last seen a file, for a call that runs.
+func (r *run) sawFile(path string) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.s.Seen(path)
+}

@@ -195,6 +195,7 @@ type ToolAfter struct {
 	Parts    []message.Part // what the model is told
 	Artifact string         // the digest of the blob that has all of the text, where Parts do not
 	Duration time.Duration
+	Seen     *Seen // the file that it has read or written; nil: none, or not as a whole
 }
 
 // Hooked is what the hooks of an event said: about a call always, elsewhere

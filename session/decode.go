@@ -179,8 +179,9 @@ func (b *ToolAfter) UnmarshalJSON(data []byte) error {
 		Parts    message.Parts `json:"parts"`
 		Artifact string        `json:"artifact"`
 		Duration time.Duration `json:"duration_ns"`
+		Seen     *Seen         `json:"seen"`
 	}
 	err := json.Unmarshal(data, &j)
-	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Artifact, j.Duration}
+	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Artifact, j.Duration, j.Seen}
 	return err
 }

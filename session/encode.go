@@ -265,6 +265,15 @@ func (b *ToolAfter) AppendJSON(dst []byte) []byte {
 	o.parts(b.Parts)
 	o.str("artifact", b.Artifact)
 	o.num("duration_ns", int64(b.Duration))
+	if b.Seen != nil {
+		o.key("seen")
+		f := begin(o.dst)
+		f.key("path")
+		f.dst = message.AppendString(f.dst, b.Seen.Path)
+		f.key("state")
+		f.dst = message.AppendString(f.dst, b.Seen.State)
+		o.dst = f.end()
+	}
 	return o.end()
 }
 

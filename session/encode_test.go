@@ -88,7 +88,7 @@ func bodies(t *rapid.T) []Body {
 		&ToolUpdate{Call: texts(t), Text: texts(t)},
 		&Compaction{Kind: CompactSummary, Why: CompactFull, Message: texts(t), From: texts(t), To: texts(t), Text: texts(t), Count: n, Artifact: "d", Before: int64(n), After: 1},
 		&Compaction{Kind: CompactPrune, Why: CompactOverflow, Results: []CutResult{{texts(t), texts(t), texts(t), "d"}}, Error: &Error{Code: "C", Error: texts(t)}},
-		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
+		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n), Seen: &Seen{texts(t), texts(t)}},
 		&Todo{Call: texts(t), Steps: []Step{{Text: texts(t), Status: StepDone, By: texts(t), Verified: texts(t), Checked: true}}},
 		&Scratchpad{Call: texts(t), Text: texts(t)},
 		&Plan{Phase: PlanSteps, Call: texts(t), Text: texts(t), Direct: true, Review: true, Milestones: []string{texts(t)}, Steps: []Step{{Text: texts(t), Status: StepPending}}, Cut: n, Failed: texts(t)},

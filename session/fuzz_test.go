@@ -87,7 +87,7 @@ func palette() []Body {
 		&Start{Profile: "c", Parent: "s", Call: "c1"},
 		&Start{Profile: "c", Parent: "s_1", Call: "c2"},
 		&Steer{Parts: text("x")}, &Followup{Parts: text("x")}, &Cancel{}, &Prompt{Parts: text("q"), Profile: "q"},
-		&ToolAfter{Call: "c1", Tool: "read", Outcome: OK, Parts: text("yes")},
+		&ToolAfter{Call: "c1", Tool: "read", Outcome: OK, Parts: text("yes"), Seen: &Seen{"a.txt", "1"}},
 		&ToolBefore{Call: "c1", Tool: "task", Input: []byte("{}"), Recovery: "resume", Child: "s_1"},
 		&Message{ID: "m3", Parent: "m2", Role: message.Tool, Calls: []string{"c1", "c2"}},
 		&Message{ID: "m4", Parent: "m3", Role: message.User, Source: "steer", Post: 3},

@@ -60,6 +60,7 @@ type Session struct {
 	// Uncompacted is how large they were when no summary of them was to be had.
 	Uncompacted int64
 	Work        *Work // what it has noted of its work; nil: nothing
+	seen        map[string]string
 
 	// Of a child:
 	Parent string   // the session that delegates
@@ -296,6 +297,8 @@ func (s *Session) apply(e *Event, body Body) error {
 		if b.Child != "" {
 			s.Named++
 		}
+	case *ToolAfter:
+		s.saw(b.Seen)
 	case *Todo, *Scratchpad, *Plan, *Checked:
 		s.noted(body, e.Turn)
 	case *Job:

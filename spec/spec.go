@@ -55,7 +55,7 @@ type Spec struct {
 	Retry         Retry         `json:"retry"`
 	ToolExecution ToolExecution `json:"tool_execution"`
 	ToolTimeout   time.Duration `json:"tool_timeout,omitempty"` // of one call; 0: the engine's
-	Cache         string        `json:"cache"` // auto, manual or off
+	Cache         string        `json:"cache"`                  // auto, manual or off
 	// CacheBreakpoints are the places that manual marks: system, tools, messages.
 	CacheBreakpoints []string `json:"cache_breakpoints,omitempty"`
 	// Steering and FollowUp say how many of the messages that wait are delivered

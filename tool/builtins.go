@@ -37,9 +37,6 @@ type Env struct {
 	// Settings holds the settings of each tool as a JSON object. Those of tools
 	// that are not built in here are left alone.
 	Settings map[string]json.RawMessage
-	// Ledger remembers what each session has read; nil means a new one. Tool
-	// sets that serve the same sessions share one.
-	Ledger *Ledger
 	// Jobs has the commands that are left at work; nil: none can be.
 	Jobs *Jobs
 }
@@ -97,7 +94,7 @@ func newWorkspace(env Env) (*workspace, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("workspace %s is not a directory", root)
 	}
-	w := &workspace{root: root, protected: permission.DefaultProtected(), ledger: env.Ledger}
+	w := &workspace{root: root, protected: permission.DefaultProtected()}
 	if env.StateDir != "" {
 		state, err := realDir(env.StateDir)
 		if err != nil {
@@ -115,9 +112,6 @@ func newWorkspace(env Env) (*workspace, error) {
 			}
 		}
 		w.protected = append(w.protected, p)
-	}
-	if w.ledger == nil {
-		w.ledger = NewLedger()
 	}
 	return w, nil
 }

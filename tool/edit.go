@@ -45,14 +45,14 @@ func (t *editTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &editPlan{to, t.workspace, in, c.Session}, nil
+	return &editPlan{to, t.workspace, in, c.Seen}, nil
 }
 
 type editPlan struct {
 	*target
-	w       *workspace
-	in      editInput
-	session string
+	w    *workspace
+	in   editInput
+	seen func(string) (string, bool)
 }
 
 func (p *editPlan) Needs() []permission.Query { return p.w.writes("edit", p.target) }
@@ -65,7 +65,7 @@ func (p *editPlan) Run(context.Context, func(string)) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if !p.in.Force && p.w.ledger.changed(p.session, p.Path, before) {
+	if !p.in.Force && p.changed(before, p.seen) {
 		return Result{}, &ChangedError{p.subject}
 	}
 	out, lines, err := replace(data, p.in.Old, p.in.New, p.in.ReplaceAll)
@@ -76,8 +76,7 @@ func (p *editPlan) Run(context.Context, func(string)) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p.w.ledger.note(p.session, p.Path, after)
-	return Text(fmt.Sprintf("edited %s at %s, %d bytes", p.subject, lineList(lines), len(out))), nil
+	return p.saw(after, Text(fmt.Sprintf("edited %s at %s, %d bytes", p.subject, lineList(lines), len(out)))), nil
 }
 
 func (p *editPlan) content() ([]byte, pinned.Stat, error) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ type fixture struct {
 	root   string
 	tools  map[string]Tool
 	permit *permission.Engine
+
+	mu   sync.Mutex
+	seen map[string]string // as the log of a session keeps it
 }
 
 func newFixture(t *testing.T, change ...func(*Env)) *fixture {
@@ -42,7 +46,7 @@ func newFixture(t *testing.T, change ...func(*Env)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{t: t, root: root, tools: map[string]Tool{}}
+	f := &fixture{t: t, root: root, tools: map[string]Tool{}, seen: map[string]string{}}
 	for _, tool := range tools {
 		f.tools[tool.Def().Name] = tool
 	}
@@ -113,7 +117,7 @@ func (f *fixture) prepare(tool string, in object) (Plan, error) {
 	if err := v.Validate(input); err != nil {
 		return nil, err
 	}
-	return f.tools[tool].Prepare(f.t.Context(), Call{ID: "c", Session: "s", Input: input, Permit: f.permit})
+	return f.tools[tool].Prepare(f.t.Context(), Call{ID: "c", Session: "s", Input: input, Permit: f.permit, Seen: f.saw})
 }
 
 func (f *fixture) run(tool string, in object) (Result, error) {
@@ -127,7 +131,20 @@ func (f *fixture) run(tool string, in object) (Result, error) {
 			f.t.Errorf("close: %v", err)
 		}
 	}()
-	return plan.Run(f.t.Context(), nil)
+	r, err := plan.Run(f.t.Context(), nil)
+	if s := r.Seen; s != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.seen[s.Path] = s.State
+	}
+	return r, err
+}
+
+func (f *fixture) saw(path string) (string, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	state, ok := f.seen[path]
+	return state, ok
 }
 
 func (f *fixture) ok(tool string, in object) string {

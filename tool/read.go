@@ -59,7 +59,7 @@ func (t *readTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &readPlan{tool: t, target: to, in: in, session: c.Session}
+	p := &readPlan{tool: t, target: to, in: in}
 	p.err = p.openTarget()
 	return p, nil
 }
@@ -68,12 +68,11 @@ func (t *readTool) Prepare(_ context.Context, c Call) (Plan, error) {
 // only to one who may know it.
 type readPlan struct {
 	*target
-	tool    *readTool
-	in      readInput
-	session string
-	file    *os.File
-	dir     *pinned.Dir
-	err     error
+	tool *readTool
+	in   readInput
+	file *os.File
+	dir  *pinned.Dir
+	err  error
 }
 
 func (p *readPlan) openTarget() error {
@@ -153,8 +152,7 @@ func (p *readPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p.tool.ledger.note(p.session, p.Path, before)
-	return Text(text), nil
+	return p.saw(before, Text(text)), nil
 }
 
 func isImage(kind string) bool {

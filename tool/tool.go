@@ -68,6 +68,9 @@ type Call struct {
 	// is how many bytes of text of a result are sent; 0: all.
 	Blobs   session.Blobs
 	MaxText int
+	// Seen gives the state in which the session has last seen a file (Result.Seen),
+	// by its path as rules see it; nil: it has seen none. A plan may call it.
+	Seen func(path string) (state string, ok bool)
 	// Work is what the session has noted of its work, as it is when a plan runs;
 	// nil if the tool is not a Noting one. Prepare must not call it.
 	Work func() session.Work
@@ -80,6 +83,8 @@ type Result struct {
 	// Note goes into the log before the end of the call; nil: nothing. A call that
 	// is repeated after a crash may find it there.
 	Note session.Body
+	// Seen is the file that was read or written, as it was or is now; nil: none.
+	Seen *session.Seen
 }
 
 // Text makes a result of plain text.

@@ -9,12 +9,11 @@ import (
 	"github.com/rosterrun/roster/tool/internal/pinned"
 )
 
-// workspace is what the file tools share. It is immutable but for the ledger.
+// workspace is what the file tools share. It is immutable.
 type workspace struct {
 	root      string // real path
 	state     string // real path, folded
 	protected permission.ProtectedFiles
-	ledger    *Ledger
 }
 
 // target is a path that was resolved. Its subject is what rules see and what

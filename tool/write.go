@@ -55,14 +55,14 @@ func (t *writeTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writePlan{to, t.workspace, in, c.Session}, nil
+	return &writePlan{to, t.workspace, in, c.Seen}, nil
 }
 
 type writePlan struct {
 	*target
-	w       *workspace
-	in      writeInput
-	session string
+	w    *workspace
+	in   writeInput
+	seen func(string) (string, bool)
 }
 
 func (p *writePlan) Needs() []permission.Query { return p.w.writes("write", p.target) }
@@ -72,19 +72,18 @@ func (p *writePlan) Run(context.Context, func(string)) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if !p.in.Force && p.w.ledger.changed(p.session, p.Path, before) {
+	if !p.in.Force && p.changed(before, p.seen) {
 		return Result{}, &ChangedError{p.subject}
 	}
 	after, err := p.Replace([]byte(p.in.Content), before.Mode, func() error { return p.unchanged(before) })
 	if err != nil {
 		return Result{}, err
 	}
-	p.w.ledger.note(p.session, p.Path, after)
 	verb := "created"
 	if before != (pinned.Stat{}) {
 		verb = "overwrote"
 	}
-	return Text(fmt.Sprintf("%s %s, %d bytes", verb, p.subject, len(p.in.Content))), nil
+	return p.saw(after, Text(fmt.Sprintf("%s %s, %d bytes", verb, p.subject, len(p.in.Content)))), nil
 }
 
 // State implements Stater.

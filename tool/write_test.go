@@ -91,37 +91,6 @@ func TestDeletedFileIsAChange(t *testing.T) {
 	f.fails("write", object{"path": "a.txt", "content": "x"}, "has changed since")
 }
 
-func TestLedgerIsBounded(t *testing.T) {
-	f := newFixture(t)
-	path := f.file("a", "")
-	l := NewLedger()
-	place, err := (&workspace{root: f.root}).open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer place.Close()
-	st, err := place.Lstat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := st
-	other.Size++
-	l.note("first", path, st)
-	if !l.changed("first", path, other) || l.changed("other", path, other) {
-		t.Error("sessions are not apart")
-	}
-	for i := range maxSessions {
-		l.note(strings.Repeat("s", i+1), path, st)
-	}
-	if len(l.sessions) != maxSessions || l.changed("first", path, other) {
-		t.Errorf("%d sessions, the oldest is kept", len(l.sessions))
-	}
-	l.Forget("s")
-	if len(l.sessions) != maxSessions-1 {
-		t.Error("not forgotten")
-	}
-}
-
 func TestConcurrentWritesLeaveOneWhole(t *testing.T) {
 	f := newFixture(t)
 	contents := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 100_000)}
