@@ -12,8 +12,10 @@ import (
 
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/engine"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
 )
 
 // compiled keeps what profiles came to, as long as nothing that went into it
@@ -87,12 +89,27 @@ func (a *App) compileFor(ctx context.Context, name string, over session.Override
 	if err := a.reach(from, all, s, headless, above != nil); err != nil {
 		return nil, err
 	}
-	files = append(files, stamps(a.Dir(), s.Files...)...)
+	files = append(files, stamps(a.Dir(), append(a.scripts(s), s.Files...)...)...)
 	b, err := a.blueprint(ctx, from, s, headless)
-	if err == nil && !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled }) {
+	if err == nil && areSettled(files, now) {
 		from.compiled.put(key, compilation{all, files, b})
 	}
 	return b, err
+}
+
+// scripts are the files that the models of a spec answer from.
+func (a *App) scripts(s *spec.Spec) []string {
+	models := append([]spec.Model{s.Model}, s.Fallbacks...)
+	if s.Context.Summariser != nil {
+		models = append(models, s.Context.Summariser.Model)
+	}
+	var files []string
+	for _, m := range models {
+		if found, err := a.found(m); err == nil && found.Endpoint.API == modelcatalog.APIScript {
+			files = append(files, a.path(found.Endpoint.BaseURL))
+		}
+	}
+	return files
 }
 
 // text is the canonical form of overrides.
@@ -105,6 +122,11 @@ func text(m map[string]string) string {
 		b.WriteString(k + "\x00" + m[k] + "\x00")
 	}
 	return b.String()
+}
+
+// areSettled says that a later change of the files could be told.
+func areSettled(files []file, now time.Time) bool {
+	return !slices.ContainsFunc(files, func(f file) bool { return now.Sub(f.mtime) < settled })
 }
 
 // stamps looks at files below a directory.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/session"
@@ -134,4 +135,29 @@ func retries(t *testing.T, app *roster.App, k session.Key) (n int) {
 		}
 	}
 	return n
+}
+
+// TestScriptIsReadAnew: a script that is edited under a running server answers
+// the next prompt as it is now.
+func TestScriptIsReadAnew(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	write(t, dir, "profiles/worker.md", "---\nname: worker\ndescription: Works.\nmodel: script:replies.yaml\n---\nWork.\n")
+	app, _, err := roster.Open(dir, roster.Options{State: t.TempDir(), Getenv: env{"ROSTER_HOME": home}.get})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Close(context.Background())
+	for i, says := range []string{"one", "two", "three"} {
+		write(t, dir, "replies.yaml", "replies:\n  - text: "+says+"\n")
+		old := time.Now().Add(time.Duration(i-10) * time.Hour) // so old that what came of it is kept
+		if err := os.Chtimes(filepath.Join(dir, "replies.yaml"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			k, _ := submitted(t, app, "worker")
+			if got := texts(fold(t, app, k).Root.Messages); !strings.HasSuffix(got, says) {
+				t.Errorf("%s: %q", says, got)
+			}
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/engine"
@@ -162,7 +163,11 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err != nil {
 		return nil, err
 	}
-	key := blueprintKey{digest, headless}
+	now, key := time.Now(), blueprintKey{digest, headless, ""}
+	scripts := stamps(a.Dir(), a.scripts(s)...)
+	if len(scripts) > 0 {
+		key.scripts = fmt.Sprint(scripts)
+	}
 	if b := from.blueprints.get(key); b != nil {
 		return b, nil
 	}
@@ -184,13 +189,16 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err := a.furnishContext(ctx, s, b); err != nil {
 		return nil, err
 	}
-	from.blueprints.put(key, b)
+	if areSettled(scripts, now) {
+		from.blueprints.put(key, b)
+	}
 	return b, nil
 }
 
 type blueprintKey struct {
 	digest   string
 	headless bool
+	scripts  string // as they were when its models read them
 }
 
 // blueprints keeps what was compiled of late. A model's key is read anew for

@@ -10,6 +10,8 @@ import (
 	"github.com/rosterrun/roster/session"
 )
 
+const takenOver = "another worker took the session over"
+
 // runJob runs a stream until nothing is left to do. A job that fails is begun
 // again a few times, as what it failed at may pass: its readers wait, and
 // nobody else may run a stream that is not shared.
@@ -23,7 +25,7 @@ func (l *Local) runJob(j *Job, t *topic) {
 		case err == nil:
 			return
 		case errors.As(err, &fenced):
-			log.Warn("another worker took the session over")
+			log.Warn(takenOver)
 			return
 		case j.ctx.Err() != nil:
 			if !l.reclaim(j, t, log) {
@@ -79,6 +81,7 @@ func (l *Local) reclaim(j *Job, t *topic, log *slog.Logger) bool {
 				return true
 			}
 			if errors.Is(err, session.ErrNoWork) {
+				log.Warn(takenOver)
 				return false
 			}
 			log.Warn("the session could not be claimed again", "error", err)

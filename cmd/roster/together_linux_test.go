@@ -17,10 +17,14 @@ import (
 	"github.com/rosterrun/roster/session"
 )
 
-// How many sessions two servers share, and how many prompts each gets.
 const (
+	// How many sessions two servers share, and how many prompts each gets.
 	sharedSessions = 50
 	sharedPrompts  = 4
+
+	// slowAnswer is how long a model takes that a server still waits for when it
+	// is stopped, and that has answered when it wakes up.
+	slowAnswer = 40 * time.Second
 )
 
 // TestTwoServersOnOneDatabase has users go to two servers of one workspace with
@@ -43,18 +47,25 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	ids := make([]string, sharedSessions)
 	var users sync.WaitGroup
 	for i := range ids {
-		replies := strings.ReplaceAll(script.String(), "FILE", fmt.Sprint("s", i))
-		if i%10 == 0 { // is at work in the first server until that is stopped
-			replies = strings.Replace(replies, "20ms", "8s", 1)
+		slow := 20 * time.Millisecond
+		if i%10 == 0 {
+			slow = slowAnswer
 		}
-		w.write(fmt.Sprintf("s%d.yaml", i), "replies:\n"+replies)
+		w.shared(i, script.String(), slow)
 		users.Go(func() {
 			ids[i] = w.begin([]string{a, b}[i%2], i)
+			if slow == slowAnswer { // is at work in the first server until that is stopped
+				w.begun(a, ids[i])
+			}
 			w.ask([]string{b, a}[i%2], ids[i], i, 1)
 		})
 	}
 	users.Wait()
 	w.sleep(first.Process)
+	for i := 0; i < len(ids); i += 10 { // whoever goes on with these need not wait
+		w.shared(i, script.String(), 20*time.Millisecond)
+	}
+	answered := time.After(slowAnswer)
 	for i, id := range ids {
 		users.Go(func() {
 			for n := 2; n < sharedPrompts; n++ {
@@ -72,6 +83,7 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	}
 	users.Wait()
 	w.allIdle(b, 4*session.LeaseTime)
+	<-answered
 	first.Process.Signal(syscall.SIGCONT)
 	w.ask(a, ids[0], 0, sharedPrompts)
 	w.allIdle(a, patience)
@@ -86,6 +98,12 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 		t.Errorf("a server says %q", all)
 	}
 	w.checkShared(ids)
+}
+
+// shared writes the i-th script, whose first answer takes a while.
+func (w *workspace) shared(i int, replies string, first time.Duration) {
+	replies = strings.ReplaceAll(replies, "FILE", fmt.Sprint("s", i))
+	w.write(fmt.Sprintf("s%d.yaml", i), "replies:\n"+strings.Replace(replies, "20ms", first.String(), 1))
 }
 
 // begin makes a session with its first prompt, with the i-th script.
@@ -107,6 +125,25 @@ func (w *workspace) beginWith(url, script string) string {
 	return resp.Header.Get("X-Session-Id")
 }
 
+// begun waits until the first loop of a session stands in its log.
+func (w *workspace) begun(url, id string) {
+	late := time.After(patience)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		st := struct{ Waiting int }{-1}
+		if status := call("GET", url+"/sessions/"+id, nil, &st); status == http.StatusOK && st.Waiting == 0 {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			w.t.Errorf("%s was not begun: %+v", id, st)
+			return
+		}
+	}
+}
+
 // sleep stops a process while it does not write: one that is stopped in the
 // middle of that keeps all others from the database until it wakes up.
 func (w *workspace) sleep(p *os.Process) {
@@ -115,7 +152,7 @@ func (w *workspace) sleep(p *os.Process) {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
-	again := time.NewTicker(7 * time.Millisecond) // in between it gets on
+	again := time.NewTicker(100 * time.Millisecond) // in between it gets on
 	defer again.Stop()
 	for range 200 {
 		p.Signal(syscall.SIGSTOP)
