@@ -91,7 +91,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	for range o.Readers {
 		s.readers <- nil
 	}
-	s.writer = newWriter(c, o.Now)
+	s.writer = newWriter(c, path, o.Now)
 	s.queue.wake = make(chan struct{}, 1)
 	go s.write()
 	return s, nil
@@ -184,7 +184,7 @@ func (s *Store) Close() error {
 			errs = append(errs, c.close())
 		}
 	}
-	return errors.Join(append(errs, s.writer.conn.close())...)
+	return errors.Join(append(errs, s.writer.conn.close(), s.writer.turns.close())...)
 }
 
 // open returns an error if the store is closed or the context has ended.

@@ -15,6 +15,7 @@ import (
 // fails or another process has written.
 type writer struct {
 	conn  *conn
+	turns turns
 	now   func() time.Time
 	known known
 	args  []any // of the last insert, to be used again
@@ -36,8 +37,8 @@ const (
 	maxWorkers = 64
 )
 
-func newWriter(c *conn, now func() time.Time) *writer {
-	w := &writer{conn: c, now: now}
+func newWriter(c *conn, path string, now func() time.Time) *writer {
+	w := &writer{conn: c, turns: openTurns(path), now: now}
 	w.forget()
 	return w
 }
@@ -89,7 +90,15 @@ func (w *writer) transact(batch []*op) (err error) {
 
 // begin waits for other processes. SQLite's own waiting asks too seldom: beside
 // a process that writes all the time, whose pauses are short, it waits in vain.
+// Who waits has his turn first.
 func (w *writer) begin() error {
+	w.turns.makeRoom()
+	err := w.exec("BEGIN IMMEDIATE")
+	if !isBusy(err) {
+		return err
+	}
+	w.turns.wait()
+	defer w.turns.leave()
 	for end := time.Now().Add(busyTime); ; {
 		err := w.exec("BEGIN IMMEDIATE")
 		if !isBusy(err) || time.Now().After(end) {
