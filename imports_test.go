@@ -58,9 +58,10 @@ var imports = map[string]string{
 	"store/postgres":        "session store/internal/admit store/internal/page store/internal/recent",
 
 	"sandbox":              "",
-	"tool":                 "internal/ignore internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/pinned",
+	"tool":                 "internal/ignore internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/expr tool/internal/pinned",
 	"tool/contract":        "",
 	"tool/task":            "model permission tool",
+	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
 
 	"engine/habit": "message session spec",

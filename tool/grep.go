@@ -1,17 +1,11 @@
 package tool
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
-)
 
-// grepBuffer is the longest line that is searched as a whole, in bytes.
-const grepBuffer = 1 << 20
+	"github.com/rosterrun/roster/tool/internal/expr"
+)
 
 type grepTool struct {
 	defined
@@ -40,7 +34,7 @@ func (t *grepTool) Prepare(_ context.Context, c Call) (Plan, error) {
 			return nil, err
 		}
 	}
-	m, err := newMatcher(in.Pattern, in.IgnoreCase)
+	e, err := expr.Compile(in.Pattern, in.IgnoreCase)
 	if err != nil {
 		return nil, err
 	}
@@ -52,107 +46,36 @@ func (t *grepTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	if len(names) > 0 {
 		p.search.match = names.matchName
 	}
-	return &grepPlan{searchPlan: p, grepSet: t.grepSet, matcher: m}, nil
+	return &grepPlan{searchPlan: p, grepSet: t.grepSet, expr: e}, nil
 }
 
 type grepPlan struct {
 	*searchPlan
 	grepSet
-	*matcher
-
-	reader  *bufio.Reader
-	out     strings.Builder
-	matches int
-	binary  int
-	long    int // lines longer than grepBuffer, searched in pieces
+	expr *expr.Expr
 }
 
 func (p *grepPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 	if err := p.find(ctx); err != nil {
 		return Result{}, err
 	}
-	for _, f := range p.search.found.files {
-		if err := p.file(ctx, f); errors.Is(err, errEnough) {
-			fmt.Fprintf(&p.out, "[stopped at %d matching lines: there are more, narrow the search]\n", p.limit)
-			break
-		} else if ctx.Err() != nil {
-			return Result{}, ctx.Err()
-		} else if err != nil {
-			p.search.unread(f.subject)
-		}
-	}
-	if p.matches == 0 {
-		p.out.WriteString("[no line matches]\n")
-	}
-	if p.binary > 0 {
-		fmt.Fprintf(&p.out, "[%s skipped]\n", count(p.binary, "binary file"))
-	}
-	if p.long > 0 {
-		fmt.Fprintf(&p.out, "[%s of more than %d bytes searched in pieces]\n", count(p.long, "line"), grepBuffer)
-	}
-	p.out.WriteString(p.search.notes())
-	return Text(p.out.String()), nil
-}
-
-var errEnough = errors.New("the limit is reached")
-
-func (p *grepPlan) file(ctx context.Context, f foundFile) error {
-	file, _, err := p.openFound(f)
+	r, err := p.scan(ctx)
 	if err != nil {
-		return err
+		return Result{}, err
 	}
-	defer file.Close()
-	if p.reader == nil {
-		p.reader = bufio.NewReaderSize(nil, grepBuffer)
+	out := &r.text
+	if r.more {
+		fmt.Fprintf(out, "[stopped at %s: there are more, narrow the search]\n", count(r.matches, "matching line"))
 	}
-	p.reader.Reset(cancelled{ctx, file})
-	head, err := p.reader.Peek(sniffBytes)
-	if err != nil && err != io.EOF {
-		return err
+	if r.matches == 0 {
+		out.WriteString("[no line matches]\n")
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		p.binary++
-		return nil
+	if r.binary > 0 {
+		fmt.Fprintf(out, "[%s skipped]\n", count(r.binary, "binary file"))
 	}
-	return p.lines(ctx, f)
-}
-
-func (p *grepPlan) lines(ctx context.Context, f foundFile) error {
-	number, whole := 1, true
-	for n := 0; ; n++ {
-		if n%16 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		line, err := p.reader.ReadSlice('\n')
-		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return err
-		}
-		if len(line) > 0 && p.match(ctx, bytes.TrimRight(line, "\r\n")) {
-			if p.matches == p.limit {
-				return errEnough
-			}
-			p.matches++
-			p.hit(f, number, line)
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err == nil:
-			number++
-			whole = true
-		case whole:
-			p.long++
-			whole = false
-		}
+	if r.long > 0 {
+		fmt.Fprintf(out, "[%s of more than %d bytes searched in pieces]\n", count(r.long, "line"), grepBuffer)
 	}
-}
-
-func (p *grepPlan) hit(f foundFile, number int, line []byte) {
-	p.out.WriteString(strings.ToValidUTF8(f.subject, "\uFFFD"))
-	if p.lineNumbers {
-		fmt.Fprintf(&p.out, ":%d", number)
-	}
-	p.out.WriteString(": ")
-	p.out.WriteString(valid(string(appendLine(nil, bytes.TrimRight(line, "\r\n"), p.maxLineLength, 0))))
-	p.out.WriteByte('\n')
+	out.WriteString(p.search.notes())
+	return Text(out.String()), nil
 }

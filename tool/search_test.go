@@ -136,7 +136,7 @@ func TestGrep(t *testing.T) {
 		"ignore case":     {object{"pattern": "PACKAGE B|zzz", "ignore-case": true}, `{}`, "b.go:1: package b.go // number 0\n"},
 		"no line numbers": {object{"pattern": "number 0"}, `{"grep":{"line-numbers":false}}`, "b.go: package b.go // number 0\n"},
 		"limit": {object{"pattern": "package"}, `{"grep":{"limit":1}}`,
-			"b.go:1: package b.go // number 0\n[stopped at 1 matching lines: there are more, narrow the search]\n"},
+			"b.go:1: package b.go // number 0\n[stopped at 1 matching line: there are more, narrow the search]\n"},
 		"line cut": {object{"pattern": "number 0"}, `{"grep":{"max-line-length":7}}`, "b.go:1: package [line cut, 17 more bytes]\n"},
 	}
 	for name, tt := range tests {
