@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,8 +84,11 @@ func Probe(k Kind) error {
 		return probeLandlock()
 	case Bubblewrap:
 		return probeBubblewrap()
+	case Docker:
+		_, err := findDocker()
+		return err
 	}
-	return &UnavailableError{Kind: k, Reason: "it is not there yet", Remedy: "choose landlock"}
+	return &UnavailableError{Kind: k, Reason: "there is no such kind", Remedy: "choose one of none, landlock, bubblewrap and docker"}
 }
 
 // Check says whether the box can be had here: nil, or an *UnavailableError.
@@ -105,6 +109,8 @@ func (b Box) Check(ctx context.Context) error {
 	switch b.Kind {
 	case Landlock:
 		return b.checkLandlock()
+	case Docker:
+		return b.checkDocker(ctx)
 	}
 	return nil
 }
@@ -148,6 +154,7 @@ func (b Box) Describe() string {
 type told struct {
 	Box
 	Program string `json:"program,omitempty"` // that builds the box, where there is one
+	Name    string `json:"name,omitempty"`    // of the container
 }
 
 // argv is how the helper is told of the box and the command, and what it starts.
@@ -160,8 +167,11 @@ func (b Box) argv(command []string) ([]string, error) {
 	case Landlock:
 	case Bubblewrap:
 		t.Program, err = findBubblewrap()
+	case Docker:
+		t.Program, err = findDocker()
+		t.Name = "roster-" + strings.ToLower(rand.Text())
 	default:
-		err = b.unavailable("it is not there yet", "choose landlock")
+		err = b.unavailable("there is no such kind", "choose one of none, landlock, bubblewrap and docker")
 	}
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +49,11 @@ func (b Box) bubblewrapArgs(p place) []string {
 	}
 	// Whose user is root here may write the kernel's settings in any /proc, also
 	// without capabilities.
-	return append(args, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/",
-		"--setenv", "TMPDIR", "/tmp", "--chdir", p.dir, "--")
+	args = append(args, "--remount-ro", "/proc", "--remount-ro", "/dev")
+	if !slices.Contains(b.Write, "/") {
+		args = append(args, "--remount-ro", "/")
+	}
+	return append(args, "--setenv", "TMPDIR", "/tmp", "--chdir", p.dir, "--")
 }
 
 // mount is one thing that is put into the box.
@@ -63,32 +65,23 @@ type mount struct {
 // mounts are in the order in which they do not cover each other: what lies in a
 // folder comes after it.
 func (b Box) mounts(p place) []mount {
-	ms := []mount{
-		{"/proc", []string{"--proc", "/proc"}},
-		{"/dev", []string{"--dev", "/dev"}},
-		empty("/dev/shm", "1777"), empty("/tmp", "1777"), empty("/var/tmp", "1777"),
-	}
-	held := func(path string) bool {
-		return slices.ContainsFunc(b.Write, func(w string) bool { return within(w, path) })
-	}
-	if p.home != "" && p.home != "/" && !held(p.home) {
-		ms = append(ms, empty(p.home, "0700"))
-	}
+	ms := append([]mount{{"/proc", []string{"--proc", "/proc"}}, {"/dev", []string{"--dev", "/dev"}}}, b.empty(p)...)
 	bind := func(option, path string) {
 		if _, found := p.look(path); found {
 			ms = append(ms, mount{path, []string{option, path, path}})
 		}
 	}
 	for _, dir := range b.system() {
-		// /bin is a link to /usr/bin on most systems.
-		if link, found := p.look(dir); found && link != "" {
+		switch link, _ := p.look(dir); {
+		case in(b.Read, dir) && !within("/run", dir):
+		case link != "": // as /bin is to /usr/bin on most systems
 			ms = append(ms, mount{dir, []string{"--symlink", link, dir}})
-		} else {
+		default:
 			bind("--ro-bind", dir)
 		}
 	}
 	for _, r := range append(slices.Clone(p.path), b.Read...) {
-		if !held(r) && !slices.ContainsFunc(b.system(), func(s string) bool { return within(s, r) }) {
+		if !in(b.Write, r) && !in(b.system(), r) {
 			bind("--ro-bind", r)
 		}
 	}
@@ -99,12 +92,29 @@ func (b Box) mounts(p place) []mount {
 	return ms
 }
 
-func depth(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
-
-// empty is a folder in memory.
-func empty(at, perms string) mount {
-	return mount{at, []string{"--perms", perms, "--size", strconv.Itoa(privateSize), "--tmpfs", at}}
+// empty are the folders that the box has in memory and to itself. Where all of
+// the machine may be read, /run is one of them: through the sockets there one
+// reaches those who may do more.
+func (b Box) empty(p place) []mount {
+	folder := func(at, perms string) mount {
+		return mount{at, []string{"--perms", perms, "--size", strconv.Itoa(privateSize), "--tmpfs", at}}
+	}
+	ms := []mount{folder("/dev/shm", "1777"), folder("/tmp", "1777"), folder("/var/tmp", "1777")}
+	if p.home != "" && p.home != "/" && !in(b.Write, p.home) && !in(b.Read, p.home) {
+		ms = append(ms, folder(p.home, "0700"))
+	}
+	if in(b.Read, "/run") {
+		ms = append(ms, folder("/run", "0755"))
+	}
+	return ms
 }
+
+// in says whether a path is one of the folders or lies in one.
+func in(folders []string, path string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool { return within(dir, path) })
+}
+
+func depth(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
 
 // system are the folders of the system. /proc is the box's own, and of /sys there
 // is what says how many processors the machine has. In /run are sockets, through
@@ -123,7 +133,7 @@ func (b Box) system() []string {
 
 // holds says whether a path of the machine is in the box.
 func (b Box) holds(path string, p place) bool {
-	return slices.ContainsFunc(slices.Concat(b.system(), p.path, b.Read, b.Write), func(dir string) bool { return within(dir, path) })
+	return in(slices.Concat(b.system(), p.path, b.Read, b.Write), path)
 }
 
 // mask covers what is hidden, where the box would have it. Where the command may
@@ -131,20 +141,11 @@ func (b Box) holds(path string, p place) bool {
 // and put something of its own there for roster to find.
 func (b Box) mask(hidden string, p place) []string {
 	var args []string
-	for _, w := range b.Write {
-		if !within(w, hidden) {
-			continue
-		}
-		var way []string
-		for dir := filepath.Dir(hidden); dir != w && within(w, dir); dir = filepath.Dir(dir) {
-			way = append(way, dir)
-		}
-		for _, dir := range slices.Backward(way) {
-			args = append(args, "--bind", dir, dir)
-		}
+	for _, dir := range b.wayTo(hidden) {
+		args = append(args, "--bind", dir, dir)
 	}
 	if _, found := p.look(hidden); !found {
-		return nil
+		return nil // and nobody can make it
 	}
 	if p.folder(hidden) {
 		return append(args, "--perms", "0000", "--tmpfs", hidden, "--remount-ro", hidden)
@@ -156,7 +157,7 @@ func (b Box) mask(hidden string, p place) []string {
 // command cannot make it.
 func (b Box) makeHidden() error {
 	for _, h := range b.Hidden {
-		if slices.ContainsFunc(b.Write, func(w string) bool { return within(w, h) }) {
+		if in(b.Write, h) {
 			if err := os.MkdirAll(h, 0o700); err != nil && !errors.Is(err, syscall.ENOTDIR) {
 				return err
 			}

@@ -74,11 +74,6 @@ func look(path string) (link string, found bool) {
 	return "", errors.Is(err, unix.EINVAL) // it is there, and no link
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // started reads what bwrap said, and tells whether the command was started at
 // all. It does not wait.
 func started(said *os.File) bool {

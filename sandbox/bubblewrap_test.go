@@ -34,14 +34,15 @@ func TestBubblewrapArguments(t *testing.T) {
 		path  []string
 		etc   []string
 	}{
-		"plain":            {box: work, place: machine(merged)},
-		"with the network": {box: Box{Kind: Bubblewrap, Write: []string{"/work"}, Network: true}, place: machine(merged)},
-		"folders apart":    {box: work, place: machine(nil, "/bin", "/lib")},
-		"read more":        {box: Box{Write: []string{"/work"}, Read: []string{"/home/me/go", "/nowhere", "/usr/local/go"}}, place: machine(merged, "/home/me/go", "/usr/local/go"), path: []string{"/home/me/bin", "/usr/bin"}},
-		"two folders":      {box: Box{Write: []string{"/work", "/home/me/out"}}, place: machine(merged, "/home/me/out")},
-		"the home folder":  {box: Box{Write: []string{"/home/me"}, Hidden: []string{"/home/me/.config/roster", "/home/me/a.file", "/home/me/none"}}, place: machine(merged, "/home/me/.config", "/home/me/.config/roster")},
-		"hidden elsewhere": {box: Box{Write: []string{"/work"}, Hidden: []string{"/srv/state", "/opt/state"}}, place: machine(merged, "/opt/state")},
-		"of root":          {box: work, place: machine(merged, "/etc/ssl/private"), etc: []string{"/etc/shadow.file", "/etc/ssl/private"}},
+		"plain":             {box: work, place: machine(merged)},
+		"with the network":  {box: Box{Kind: Bubblewrap, Write: []string{"/work"}, Network: true}, place: machine(merged)},
+		"folders apart":     {box: work, place: machine(nil, "/bin", "/lib")},
+		"read more":         {box: Box{Write: []string{"/work"}, Read: []string{"/home/me/go", "/nowhere", "/usr/local/go"}}, place: machine(merged, "/home/me/go", "/usr/local/go"), path: []string{"/home/me/bin", "/usr/bin"}},
+		"two folders":       {box: Box{Write: []string{"/work", "/home/me/out"}}, place: machine(merged, "/home/me/out")},
+		"the home folder":   {box: Box{Write: []string{"/home/me"}, Hidden: []string{"/home/me/.config/roster", "/home/me/a.file", "/home/me/none"}}, place: machine(merged, "/home/me/.config", "/home/me/.config/roster")},
+		"hidden elsewhere":  {box: Box{Write: []string{"/work"}, Hidden: []string{"/srv/state", "/opt/state"}}, place: machine(merged, "/opt/state")},
+		"all that there is": {box: Box{Write: []string{"/work"}, Read: []string{"/"}, Hidden: []string{"/home/me/state"}, Network: true}, place: machine(merged, "/", "/home/me/state")},
+		"of root":           {box: work, place: machine(merged, "/etc/ssl/private"), etc: []string{"/etc/shadow.file", "/etc/ssl/private"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -102,6 +102,8 @@ type helper struct {
 	status syscall.WaitStatus
 	exited chan os.Signal
 	said   *os.File // by bwrap, which then is between the helper and the command; else nil
+	// remove ends the container that the command is in; else nil.
+	remove func() error
 }
 
 func (h *helper) start(text string, args []string) error {
@@ -122,6 +124,11 @@ func (h *helper) start(text string, args []string) error {
 		}
 		defer status.Close()
 		h.said, files, path = said, append(files, status), b.Program
+	case Docker:
+		if args, err = b.docker(b.Program, b.Name, args); err != nil {
+			return err
+		}
+		h.remove, path = func() error { return removeContainer(b.Program, b.Name) }, b.Program
 	default:
 		if path, err = exec.LookPath(path); err != nil {
 			return err
@@ -167,11 +174,17 @@ func (h *helper) supervise(told <-chan bool, stop <-chan os.Signal) int {
 		}
 		break
 	}
+	byItself := h.done
 	// What the command left behind in its group; the number cannot have been
 	// given to others yet.
 	syscall.Kill(-h.pid, syscall.SIGKILL)
 	if !h.killAll() {
 		fmt.Fprintln(os.Stderr, "roster exec helper: some processes of the command cannot be ended:", children())
+	}
+	if ended := !byItself || h.status.Signaled(); ended && h.remove != nil {
+		if err := h.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, "roster exec helper:", err)
+		}
 	}
 	if h.status.Signaled() {
 		return 128 + int(h.status.Signal())

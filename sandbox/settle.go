@@ -29,9 +29,7 @@ func (b Box) settled() Box {
 	var read []string
 	for _, path := range b.Read {
 		steps := steps(path)
-		if !slices.ContainsFunc(steps, func(s string) bool {
-			return slices.ContainsFunc(write, func(w string) bool { return within(w, s) })
-		}) {
+		if !slices.ContainsFunc(steps, func(s string) bool { return in(write, s) }) {
 			read = append(read, steps[len(steps)-1])
 		}
 	}
