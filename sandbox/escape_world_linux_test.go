@@ -308,8 +308,27 @@ func stat(differs func(*syscall.Stat_t) bool) func(*world, result) bool {
 	}
 }
 
-func attempts() []attempt {
-	return slices.Concat(writes(), reads(), processes(), network(), privileges())
+// attemptGroup is a part of the table in the documentation.
+type attemptGroup struct {
+	title, about string
+	attempts     []attempt
+}
+
+func attemptGroups() []attemptGroup {
+	return []attemptGroup{
+		{"Changing files", "Outside is a folder beside the workspace; what is in the workspace a command may change.", writes()},
+		{"Reading files", "A box of either kind reads the system's folders, apart from what in /etc is not for everybody.", reads()},
+		{"Other processes", "The other process belongs to the same user.", processes()},
+		{"The network", "With `network: true` a box of bubblewrap has the machine's network, and abstract unix sockets with it.", network()},
+		{"Privileges", "Neither kind lets a command gain any.", privileges()},
+	}
+}
+
+func attempts() (all []attempt) {
+	for _, g := range attemptGroups() {
+		all = append(all, g.attempts...)
+	}
+	return all
 }
 
 // probe is the line that has this test binary do what bash cannot.
