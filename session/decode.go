@@ -81,6 +81,10 @@ func newBody(typ string) Body {
 		return new(ToolAfter)
 	case "hook":
 		return new(Hooked)
+	case "files.changed":
+		return new(FilesChanged)
+	case "files.undone":
+		return new(FilesUndone)
 	case "todo":
 		return new(Todo)
 	case "scratchpad":
