@@ -28,6 +28,7 @@ func Code(err error) string {
 	var noPrompt *NotPromptError
 	var export *ImportError
 	var exists *session.Exists
+	var other *PlanError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -41,6 +42,8 @@ func Code(err error) string {
 		return "InvalidExport"
 	case errors.As(err, &exists):
 		return "SessionExists"
+	case errors.As(err, &other):
+		return "OtherPlan"
 	case errors.As(err, &conflict):
 		return "IdempotencyConflict"
 	case errors.As(err, &none):

@@ -42,7 +42,7 @@ func (a *App) Handler() *host.Host {
 		},
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel, Configure: a.Configure,
 		Approvals: a.Approvals, Answer: a.Answer, Fork: a.Fork, Request: a.Request,
-		Rerun: a.Rerun, Revert: a.Revert, Tree: a.Tree, Prune: a.Prune,
+		Rerun: a.Rerun, Revert: a.Revert, Undo: a.Undo, Tree: a.Tree, Prune: a.Prune,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	})
 }

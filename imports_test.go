@@ -63,6 +63,7 @@ var imports = map[string]string{
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
+	"tool/history":         "session",
 
 	"engine/habit": "message session spec",
 
@@ -70,7 +71,7 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/task trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/history tool/task trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",

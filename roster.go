@@ -34,6 +34,7 @@ import (
 	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/store/sqlite"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/history"
 	"github.com/rosterrun/roster/trust"
 )
 
@@ -100,6 +101,7 @@ type App struct {
 	guards sync.Map // agent_id → *guard: the hooks of agents that have some
 	grants *grants.Store
 	jobs   *tool.Jobs
+	files  *history.Keeper
 
 	keyCommands keyCommands
 	keys        *keyfile.Store
@@ -202,6 +204,7 @@ func (a *App) place(cfg *config.Config) (err error) {
 		return err
 	}
 	a.grants = grants.New(filepath.Join(a.state, "grants.json"))
+	a.files = history.NewKeeper(filepath.Join(a.state, "files"), a.state, cfg.Home)
 	a.keys = keyfile.New(cfg.Home, a.opts.Getenv)
 	return nil
 }
@@ -367,6 +370,7 @@ func (a *App) Close(ctx context.Context) error {
 		errs = append(errs, local.Close(ctx))
 	}
 	a.jobs.Close()
+	errs = append(errs, a.files.Close())
 	a.client.CloseIdleConnections()
 	for _, c := range closers {
 		errs = append(errs, c())

@@ -56,6 +56,7 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 		d := engine.Deps{
 			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
 			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Jobs: a.jobs, Switch: a.switcher(st.Root.Settings),
+			Files: files{a.files, a.backend},
 		}
 		guard := a.guardOf(st)
 		guard.over(&d)

@@ -287,6 +287,9 @@ func (r *run) after(c session.CallState, o session.Outcome, text string) {
 	if c.Before != nil && c.Before.Child != "" {
 		r.abandon(r.st.Session(c.Before.Child))
 	}
+	if c.Before != nil && c.Before.Recovery == "" {
+		r.noteLeft(c.ID)
+	}
 	r.emit(&session.ToolAfter{Call: c.ID, Tool: c.Name, Outcome: o, Parts: []message.Part{message.Text{Text: r.clean(text)}}})
 }
 

@@ -47,6 +47,8 @@ type Deps struct {
 	// 0: any time.
 	Grants     func(profile string) []permission.Grant
 	AnswerTime time.Duration
+	// Files keeps what calls change of files; nil: nothing does.
+	Files Files
 	// Child makes what a session runs by that a call gives work to; nil: no
 	// call can. Its error is told to the model. It is called from several
 	// goroutines.

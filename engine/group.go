@@ -74,6 +74,7 @@ func (g *group) runTree(ctx context.Context, jobs []job) {
 }
 
 func (g *group) runJob(ctx context.Context, j *job) {
+	files := g.watch(ctx, j)
 	start := time.Now()
 	ctx, cancel := g.bounded(ctx, j)
 	defer cancel()
@@ -85,11 +86,18 @@ func (g *group) runJob(ctx context.Context, j *job) {
 	if late := (*toolLate)(nil); err != nil && errors.As(context.Cause(ctx), &late) {
 		err = late
 	}
+	var changed *session.FilesChanged
+	if g.brokenOff(j, err) && files.kept != nil {
+		files.kept.Leave()
+	} else {
+		changed = g.changed(&files)
+	}
 	parts, kept := g.artifact(g.cleanParts(result.Parts))
 	result.Parts = parts
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tick()
+	g.noteFiles(changed)
 	g.logEnd(j, result, kept, err, took)
 	if g.open--; g.open > 0 || g.above != nil {
 		g.log.flushSoon()
@@ -142,11 +150,15 @@ func (g *group) update(j *job, shown *time.Time, text string) {
 	g.log.flushSoon()
 }
 
-// logEnd logs how a call ended. When the worker gives the stream up, calls that
-// it broke off have no end: the next owner decides about them. Nor has one whose
-// child waits for a person.
+// brokenOff says that a call has no end: when the worker gives the stream up, the
+// next owner decides about it, and one whose child waits for a person goes on.
+func (r *run) brokenOff(j *job, err error) bool {
+	return err != nil && r.ctx.Err() != nil || j.work != nil && j.work.open
+}
+
+// logEnd logs how a call ended.
 func (r *run) logEnd(j *job, result tool.Result, kept string, err error, took time.Duration) {
-	if err != nil && r.ctx.Err() != nil || j.work != nil && j.work.open {
+	if r.brokenOff(j, err) {
 		return
 	}
 	a := &session.ToolAfter{

@@ -117,7 +117,7 @@ func statusOf(code string) int {
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
 		return http.StatusBadRequest
-	case "AlreadyAnswered":
+	case "AlreadyAnswered", "OtherPlan":
 		return http.StatusConflict
 	case "InvalidAnswer", "InvalidSchema":
 		return http.StatusBadRequest

@@ -68,6 +68,8 @@ type Deps struct {
 	// all branches.
 	Rerun  func(ctx context.Context, k session.Key, at string, ask Ask) (Submitted, error)
 	Revert func(ctx context.Context, k session.Key, to string) (string, error)
+	// Undo takes back what a session has changed of files.
+	Undo   func(ctx context.Context, k session.Key, o Undo) (view.Undo, error)
 	Prune  func(ctx context.Context, k session.Key) error // removes a session for good
 	Tree   func(ctx context.Context, k session.Key, id string) ([]view.TreeMessage, error)
 	Answer func(ctx context.Context, tenant, id string, a view.Answer) (view.Approval, error)
@@ -243,6 +245,7 @@ func (h *Host) routes() {
 	m.Post("/sessions/{id}/fork", h.handle(h.fork))
 	m.Post("/sessions/{id}/revert", h.handle(h.revert))
 	m.Post("/sessions/{id}/rerun", h.handle(h.rerun))
+	m.Post("/sessions/{id}/undo", h.handle(h.undo))
 	read("/sessions/{id}/tree", h.handle(h.tree))
 	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
 	m.Post("/sessions/{id}/answers", h.handle(h.answerQuestion))

@@ -188,7 +188,7 @@ func wire(app *roster.App) host.Deps {
 		},
 		Configure: app.Configure,
 		Steer:     app.Steer, Followup: app.Followup, Cancel: app.Cancel,
-		Approvals: app.Approvals, Answer: app.Answer, Fork: app.Fork, Rerun: app.Rerun, Revert: app.Revert, Tree: app.Tree, Prune: app.Prune, Request: app.Request,
+		Approvals: app.Approvals, Answer: app.Answer, Fork: app.Fork, Rerun: app.Rerun, Revert: app.Revert, Undo: app.Undo, Tree: app.Tree, Prune: app.Prune, Request: app.Request,
 		Follow: app.Follow, Backend: app.Backend, Code: roster.Code,
 		Log: slog.New(slog.DiscardHandler),
 	}

@@ -89,7 +89,6 @@ func bodies(t *rapid.T) []Body {
 		&Compaction{Kind: CompactSummary, Why: CompactFull, Message: texts(t), From: texts(t), To: texts(t), Text: texts(t), Count: n, Artifact: "d", Before: int64(n), After: 1},
 		&Compaction{Kind: CompactPrune, Why: CompactOverflow, Results: []CutResult{{texts(t), texts(t), texts(t), "d"}}, Error: &Error{Code: "C", Error: texts(t)}},
 		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n), Seen: &Seen{texts(t), texts(t)}},
-		&ToolAfter{Call: texts(t), Tool: texts(t), Outcome: Denied, Parts: parts(t), Duration: time.Duration(n)},
 		&FilesChanged{Call: texts(t), Root: "/r", Count: n, List: "d", Blobs: []string{"b"}, Any: true, Late: true, Beside: []string{texts(t)}, Lost: texts(t),
 			Files: []FileChange{{Path: texts(t), Before: &FileState{Kind: KindFile, Mode: 0o644, Size: int64(n), Digest: "d", Blob: n, Offset: int64(n), Unkept: texts(t)}, After: &FileState{Kind: KindLink, Target: texts(t)}}}},
 		&FilesUndone{Of: []int64{int64(n)}, Left: []FilePath{{Root: "/r", Path: texts(t)}}, Changed: []FilesChanged{{Call: texts(t), Root: "/r"}}, By: texts(t)},

@@ -43,8 +43,8 @@ func (c *cli) sessionsRevertCommand() *cobra.Command {
 		Long: `Has a session go on from a message that roster sessions tree lists: an earlier
 one, or one of a branch that was gone back from. Without a MESSAGE it takes the last
 prompt back. What was said since then stays in the log, and is sent no more. Files
-and other things that were changed stay as they are. The session must not be
-running.`,
+and other things that were changed stay as they are: roster sessions undo takes
+changes of files back. The session must not be running.`,
 		Args: arguments(1, "ID", "MESSAGE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.revert(cmd.Context(), args[0], strings.Join(args[1:], ""))

@@ -212,7 +212,7 @@ func (s *scan) lead(fd int, in *node, names []string) {
 }
 
 // End says what the call has changed, and writes the contents that this needs
-// into blobs; nil: nothing.
+// into blobs; nil: nothing. Either that or Leave is called, once.
 func (w *Window) End(ctx context.Context, blobs session.Blobs, tenant string) (*session.FilesChanged, error) {
 	t := w.tree
 	t.mu.Lock()
@@ -242,6 +242,13 @@ func (w *Window) End(ctx context.Context, blobs session.Blobs, tenant string) (*
 		return nil, err
 	}
 	return out, nil
+}
+
+// Leave leaves it to Left to say what the call has changed.
+func (w *Window) Leave() {
+	w.tree.mu.Lock()
+	defer w.tree.mu.Unlock()
+	w.tree.open = slices.DeleteFunc(w.tree.open, func(o *Window) bool { return o == w })
 }
 
 // own leaves out what other calls have changed, and begins where they ended.

@@ -25,6 +25,7 @@ type Log struct {
 	cached int
 	paths  map[string][]*record // by root and path, the oldest first
 	undone []int64              // events that took something back
+	began  int64                // the event that the root's last loop began with
 	// Lost are the calls of which it is not known what they have changed.
 	Lost []session.FilesChanged
 	Any  bool // some call could change any file
@@ -36,7 +37,6 @@ type record struct {
 	root, path    string
 	before, after *session.FileState
 	blobs         []string
-	loop          string
 	shared        []string
 	late          bool
 	active        bool
@@ -59,6 +59,10 @@ func (l *Log) Add(e *session.Event) error {
 		return err
 	}
 	switch b := body.(type) {
+	case *session.LoopStart:
+		if e.Depth == 0 {
+			l.began = e.Seq
+		}
 	case *session.Imported:
 		l.paths, l.undone, l.Lost, l.Any = map[string][]*record{}, nil, nil, false
 	case *session.FilesChanged:
@@ -91,7 +95,7 @@ func (l *Log) changed(e *session.Event, b *session.FilesChanged, undo bool) (lis
 			continue // no program of ours has written that
 		}
 		r := &record{seq: e.Seq, root: b.Root, path: f.Path, before: f.Before, after: f.After, blobs: b.Blobs,
-			loop: e.Loop, shared: b.Beside, late: b.Late, active: true, undo: undo}
+			shared: b.Beside, late: b.Late, active: true, undo: undo}
 		list = append(list, r)
 		key := r.key()
 		l.paths[key] = append(l.paths[key], r)
@@ -155,9 +159,9 @@ func (l *Log) takenBack(e *session.Event, b *session.FilesUndone) error {
 
 // Options say what to take back.
 type Options struct {
-	Redo   bool   // the last undo, in the place of what the session has changed
-	Loop   string // only what this loop has changed; empty: all
-	Shared bool   // also what another session may have changed
+	Redo   bool // the last undo, in the place of what the session has changed
+	Last   bool // only what was changed since the last prompt was taken up
+	Shared bool // also what another session may have changed
 }
 
 // Plan is what an undo comes to: a step for each path.
@@ -201,7 +205,7 @@ func (l *Log) Plan(o Options) (*Plan, error) {
 	for _, key := range slices.Sorted(maps.Keys(l.paths)) {
 		var mine []*record
 		for _, r := range l.paths[key] {
-			if r.active && r.undo == o.Redo && (!o.Redo || r.seq == last) && (o.Loop == "" || r.loop == o.Loop) {
+			if r.active && r.undo == o.Redo && (!o.Redo || r.seq == last) && (!o.Last || r.seq > l.began) {
 				mine = append(mine, r)
 			}
 		}
@@ -232,6 +236,17 @@ func (l *Log) holds(seq int64) bool {
 		}
 	}
 	return false
+}
+
+// Becomes names what stands at the path now, and what will.
+func (s *Step) Becomes() string {
+	name := func(x *state) string {
+		if x == nil {
+			return "nothing"
+		}
+		return fmt.Sprintf("%s %o %q %s %d", x.Kind, x.Mode, x.Target, x.Digest, x.Size)
+	}
+	return name(s.now) + ", " + name(s.then)
 }
 
 // maker makes the steps of a plan, in the order of their paths.
