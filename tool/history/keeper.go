@@ -122,7 +122,7 @@ func (k *Keeper) Begin(ctx context.Context, c Call) (*Window, error) {
 		}
 		t.known = nil
 	}
-	w := &Window{call: c, tree: t, start: time.Now()}
+	w := &Window{call: c, tree: t}
 	if w.before, err = t.look(ctx, c.Paths); err != nil {
 		return nil, err
 	}
@@ -132,6 +132,9 @@ func (k *Keeper) Begin(ctx context.Context, c Call) (*Window, error) {
 		t.meet(w)
 	} else {
 		err = saveTree(t.slot.record(c.key()), t.root, c.Paths, w.before)
+	}
+	if err == nil {
+		w.start, err = t.slot.began(c.key())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files cannot be kept: %w", err)

@@ -117,8 +117,15 @@ func (s *slot) note(call, root string, n *node) error {
 	return os.Chtimes(s.record(call), now, now)
 }
 
+// began is when a call was written down, by the clock that the file system has.
+func (s *slot) began(call string) (time.Time, error) {
+	var st unix.Stat_t
+	err := unix.Stat(s.record(call), &st)
+	return time.Unix(0, st.Ctim.Nano()), err
+}
+
 // busy says whether another process has worked with the files of the same root
-// since a time.
+// since a time, or just before.
 func (s *slot) busy(since time.Time) bool {
 	others, err := os.ReadDir(filepath.Dir(s.dir))
 	if err != nil {
@@ -133,7 +140,7 @@ func (s *slot) busy(since time.Time) bool {
 		if err != nil {
 			continue
 		}
-		if info.ModTime().After(since) || s.holds(dir) {
+		if !info.ModTime().Before(since) || s.holds(dir) {
 			return true
 		}
 	}
