@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,6 +156,29 @@ func TestOutput(t *testing.T) {
 			if got := o.text(""); got != want {
 				t.Errorf("size %d in pieces of %d: wrong", size, piece)
 			}
+		}
+	}
+}
+
+// TestOutputIsCutBetweenCharacters, at any place, and what is no text is shown as
+// such on both sides of it.
+func TestOutputIsCutBetweenCharacters(t *testing.T) {
+	for shift := range 5 {
+		o := &output{}
+		o.Write([]byte(strings.Repeat("x", shift) + "\xff" + strings.Repeat("日本🙂", 200_000) + "\xff" + strings.Repeat("y", shift)))
+		text := o.text("")
+		head, rest, _ := strings.Cut(text, "\n[")
+		count, tail, _ := strings.Cut(rest, " bytes cut]\n")
+		head = strings.TrimPrefix(head, strings.Repeat("x", shift)+"\uFFFD")
+		tail = strings.TrimSuffix(tail, "\uFFFD"+strings.Repeat("y", shift))
+		for _, s := range []string{head, tail} {
+			if left := strings.Trim(s, "日本🙂"); left != "" {
+				t.Errorf("shift %d: %q is left", shift, left)
+			}
+		}
+		cut, err := strconv.Atoi(count)
+		if kept := 2*shift + 2 + len(head) + len(tail); err != nil || kept+cut != 2*shift+2+200_000*len("日本🙂") {
+			t.Errorf("shift %d: %d bytes are kept and %d cut, %v", shift, kept, cut, err)
 		}
 	}
 }

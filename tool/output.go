@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -67,10 +68,11 @@ func (o *output) text(end string) string {
 		whole := append(append([]byte{}, o.head...), o.tail...)
 		b.WriteString(strings.ToValidUTF8(string(whole), "\uFFFD"))
 	} else {
-		tail := string(o.tail[o.at:]) + string(o.tail[:o.at])
-		b.WriteString(strings.ToValidUTF8(string(o.head), ""))
-		fmt.Fprintf(&b, "\n[%d bytes cut]\n", o.cut)
-		b.WriteString(strings.ToValidUTF8(tail, ""))
+		head, tail := string(o.head), string(o.tail[o.at:])+string(o.tail[:o.at])
+		before, after := brokenEnd(head), brokenStart(tail)
+		b.WriteString(strings.ToValidUTF8(head[:len(head)-before], "\uFFFD"))
+		fmt.Fprintf(&b, "\n[%d bytes cut]\n", before+o.cut+after)
+		b.WriteString(strings.ToValidUTF8(tail[after:], "\uFFFD"))
 	}
 	text := b.String()
 	switch {
@@ -80,4 +82,27 @@ func (o *output) text(end string) string {
 		text += "\n"
 	}
 	return text + end
+}
+
+// brokenEnd is how many bytes at the end of text begin a character whose rest was
+// cut off.
+func brokenEnd(text string) int {
+	for n := 1; n <= min(utf8.UTFMax-1, len(text)); n++ {
+		if rest := text[len(text)-n:]; utf8.RuneStart(rest[0]) {
+			if utf8.FullRuneInString(rest) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// brokenStart is how many bytes at its beginning end one.
+func brokenStart(text string) int {
+	n := 0
+	for n < min(utf8.UTFMax-1, len(text)) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return n
 }
