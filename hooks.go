@@ -50,7 +50,7 @@ func (a *App) fileHook(e *hook.Entry) (hook.Hook, error) {
 	ask := external.Address{Client: a.client, URL: e.URL}.Ask
 	if e.Command != "" {
 		helper, hold := a.helper()
-		env := append(tool.Environ(os.Environ(), a.Models().KeyVariables()), "PWD="+a.dir)
+		env := append(tool.Environ(os.Environ(), a.keyVariables()), "PWD="+a.dir)
 		ask = external.Command{Line: e.Command, Helper: helper, Dir: a.dir, Env: env, Hold: hold}.Ask
 	}
 	item := trust.OfHook(e)

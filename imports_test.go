@@ -44,7 +44,7 @@ var imports = map[string]string{
 	"model/openaichat":       "internal/wire message model model/quirk",
 	"model/openairesponses":  "internal/wire message model",
 
-	"config":  "hook model/catalog model/quirk permission profile profile/dialect prompt source spec trust",
+	"config":  "hook internal/address model/catalog model/quirk permission profile profile/dialect prompt source spec trust",
 	"prompt":  "profile source",
 	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec tool/contract trust",
 
@@ -60,6 +60,7 @@ var imports = map[string]string{
 	"sandbox":              "",
 	"tool":                 "internal/ignore internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/expr tool/internal/pinned",
 	"tool/contract":        "",
+	"tool/web":             "internal/address message model permission tool tool/contract",
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
@@ -71,11 +72,12 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/history tool/task trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/history tool/task tool/web trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
 
+	"internal/address":       "",
 	"internal/clock":         "",
 	"internal/pgtest":        "",
 	"internal/gitlog":        "",
@@ -143,8 +145,8 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool",
-	"net":      "host internal/wire internal/wire/wiretest",
+	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/web",
+	"net":      "host internal/wire internal/wire/wiretest tool/web",
 	"os/exec":  "sandbox internal/pgtest internal/wire/wiretest",
 }
 

@@ -23,7 +23,7 @@ func (a *App) redact(text string) string {
 }
 
 // secrets reads the values anew, so that a key that was exchanged counts at once.
-func (a *App) secrets() []string { return a.valuesOf(a.Models().KeyVariables()) }
+func (a *App) secrets() []string { return a.valuesOf(a.keyVariables()) }
 
 // redactLog hides the same in what is logged. It asks for nothing that may be
 // locked, or log, by who logs.

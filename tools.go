@@ -16,10 +16,18 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	env := a.env(s)
 	env.Exec, env.Hold = a.helper()
 	list, err := tool.Builtins(env)
+	if err != nil {
+		return nil, err
+	}
+	ofWeb, err := a.webTools(s)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, ofWeb...)
 	if slices.Contains(s.Tools, tool.Revert) { // it is told of in every request, and serves long tasks
 		list = append(list, tool.NewRevert())
 	}
-	return append(list, a.delegating(s), a.switching(s)), err
+	return append(list, a.delegating(s), a.switching(s)), nil
 }
 
 // helper is how commands are started, and what they keep open.
@@ -39,7 +47,7 @@ func (a *App) helper() (start []string, hold *os.File) {
 func (a *App) env(s *spec.Spec) tool.Env {
 	env := tool.Env{
 		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home),
-		Secrets: a.Models().KeyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
+		Secrets: a.keyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
 	}
 	if a.opts.State == "" {
 		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too

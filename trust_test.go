@@ -75,7 +75,8 @@ var places = []struct {
 	{trust.Path, "a script", one("roster.yaml", "providers: {p: {api: script, base-url: ../OLD.yaml}}")},
 	{trust.Path, "sandbox.read", one("profiles/a.md", "---\nsandbox: {kind: landlock, read: [/OLD]}\n---\nx\n")},
 	{trust.Telemetry, "roster.yaml", one("roster.yaml", "telemetry: {endpoint: \"https://OLD.example\"}")},
-	{trust.Search, "roster.yaml", one("roster.yaml", "search: {url: \"https://OLD.example\"}")},
+	{trust.Search, "roster.yaml", one("roster.yaml", "search: {kind: searxng, url: \"https://OLD.example\"}")},
+	{trust.Web, "roster.yaml", one("roster.yaml", "web: {allow: [\"OLD.example\"]}")},
 }
 
 func one(file, text string) map[string]string { return map[string]string{file: text} }

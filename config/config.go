@@ -60,6 +60,9 @@ type Config struct {
 	// Profiles are further folders of profiles, absolute.
 	Profiles []profile.Value[string]
 	Server   Server
+	// Web and Search say what of the web the tools reach, and who answers searches.
+	Web    Web
+	Search Search
 	// KeepLastGood serves what a profile's file said when it last loaded,
 	// while it does not load.
 	KeepLastGood profile.Value[bool]

@@ -288,7 +288,7 @@ func TestWorkspaceCannotReachOut(t *testing.T) {
 		{"hooks of every profile", "defaults: {hooks: {before-tool: [{command: id}]}}", []string{"hooks.before-tool"}},
 		{"servers, and services", "{mcp-servers: {a: {command: id}}, openapi: {b: {url: \"https://b.example\"}}}", []string{"mcp-servers.a", "openapi.b"}},
 		{"out of the sandbox", "sandbox: {kind: none, read: [/etc, lib]}", []string{"sandbox.kind", "sandbox.read"}},
-		{"what is measured", "{telemetry: {endpoint: \"https://t.example\"}, search: {url: \"https://s.example\"}}", []string{"telemetry", "search"}},
+		{"what is measured", "{telemetry: {endpoint: \"https://t.example\"}, search: {kind: searxng, url: \"https://s.example\"}, web: {allow: [\"10.0.0.0/8\"]}}", []string{"telemetry", "search", "web"}},
 		{"a command for a header", "providers: {x: {api: openai-chat, base-url: \"http://127.0.0.1:1\", headers: {A: \"!id\"}}}", []string{"providers.x.headers"}},
 		{"an address on this machine is fine", "providers: {x: {api: openai-chat, base-url: \"http://[::1]:1/v1\", key-env: X_KEY, headers: {A: b}}}", nil},
 		{"a script beside it is fine", "providers: {x: {api: script, base-url: replies.yaml}}", nil},

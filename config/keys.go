@@ -22,13 +22,13 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"sandbox", "rig", "search", "mcp-servers",
+		"sandbox", "rig", "mcp-servers",
 		"openapi", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web"}
 }
 
 func (s section) root(it item) {
@@ -65,6 +65,10 @@ func (s section) root(it item) {
 			s.each(it, s.prompt)
 		case "prompt-strategies":
 			s.each(it, s.strategy)
+		case "search":
+			s.search(it)
+		case "web":
+			s.web(it)
 		default:
 			s.other(it)
 		}

@@ -108,18 +108,25 @@ func (s section) baseURL(p *catalog.Provider, it item) {
 }
 
 func (s section) keyEnv(p *catalog.Provider, it item) {
+	if v := s.variableName(it); v != "" {
+		p.KeyEnv = value(v, it)
+	}
+}
+
+// variableName reads the name of an environment variable; empty: it is none.
+func (s section) variableName(it item) string {
 	v, ok := s.text(it)
 	if !ok {
-		return
+		return ""
 	}
 	for i, r := range v {
 		if !(r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || i > 0 && r >= '0' && r <= '9') {
 			// The value is not repeated: it may be the key itself.
 			s.report(CodeNotAllowed, s.valueAt(it), it.path, it.path+" takes the name of an environment variable", "write the name of the variable, never the key")
-			return
+			return ""
 		}
 	}
-	p.KeyEnv = value(v, it)
+	return v
 }
 
 // maxWords bounds the words of a command.

@@ -56,6 +56,15 @@ func (c *Config) Settings() []Setting {
 		}
 		add("providers."+p.Name, strings.Join(parts, ", "), p.At)
 	}
+	for _, v := range c.Web.Allow {
+		add("web.allow", v.V, v.At)
+	}
+	if c.Web.Proxy.Set {
+		add("web.proxy", redactURL(c.Web.Proxy.V), c.Web.Proxy.At)
+	}
+	if s := c.Search; s.Kind != "" {
+		add("search", strings.TrimSpace(fmt.Sprintf("%s %s %s", s.Kind, s.URL, s.KeyEnv)), s.At)
+	}
 	for _, a := range c.Aliases {
 		add("aliases."+a.Name, a.Target, a.At)
 	}

@@ -96,6 +96,8 @@ const (
 	CodeHook = "P213"
 
 	CodeNoProvider = "P223"
+
+	CodeNoSearch = "P256"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -180,6 +182,7 @@ var codes = [...]Code{
 	{CodeLaunches, "", SeverityNote, "A permission rule allows a program that runs what it is given, such as an interpreter, with any words, or every command line: that is more than it names."},
 	{CodeHook, SchemaValidation, SeverityError, "A hook cannot be understood: it has neither or both of command and url, a key or an event that there is not, or a value that does not fit."},
 	{CodeNoProvider, "", SeverityWarning, "A profile names a context provider that this program does not have; nothing is added to its requests for it."},
+	{CodeNoSearch, "", SeverityWarning, "A profile lists websearch, and no service answers searches; the tool is not offered."},
 }
 
 // Codes lists every code in order.

@@ -104,6 +104,7 @@ func (r *resolver) tools() {
 	if r.out.Tools == nil {
 		r.out.Tools = []string{}
 	}
+	r.searching()
 	r.toolSettings()
 }
 

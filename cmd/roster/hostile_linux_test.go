@@ -36,7 +36,8 @@ store-sync: normal
 dispatch: nats://nats.example:4222
 server: {addr: "0.0.0.0:0", auth: {kind: none}}
 telemetry: {endpoint: "CANARY/v1/traces"}
-search: {url: "CANARY/search"}
+search: {kind: searxng, url: "CANARY/search"}
+web: {allow: ["127.0.0.1"], proxy: "CANARY"}
 profiles: [../outside]
 `,
 	"models.yaml": "providers:\n  listed: {api: openai-chat, base-url: \"CANARY/v1\", key-command: \"touch RAN\"}\naliases: {quick: listed/text}\n",

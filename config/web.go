@@ -1,0 +1,70 @@
+package config
+
+import (
+	"net/url"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/internal/address"
+	"github.com/rosterrun/roster/profile"
+)
+
+// Web says what of the web the tools reach.
+type Web struct {
+	// Allow names what may be reached though it is private: hosts, addresses and
+	// blocks of addresses, of the user's file and of the workspace's.
+	Allow []profile.Value[string]
+	// Proxy is "environment" or a URL.
+	Proxy profile.Value[string]
+}
+
+// web reads what is reached, also where it has no effect, for what is wrong.
+func (s section) web(it item) {
+	into := &s.cfg.Web
+	if !s.mayAll(it) {
+		into = &Web{}
+	}
+	s.webInto(into, it)
+}
+
+func (s section) webInto(w *Web, it item) {
+	s.each(it, func(it item) {
+		switch it.key {
+		case "allow":
+			s.webAllow(w, it)
+		case "proxy":
+			v, ok := s.text(it)
+			u, err := url.Parse(v)
+			if ok && v != "environment" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+				s.notAllowed(it, "%s takes the URL of a proxy (http or https), or the word environment for those that it names", it.path)
+			} else if ok {
+				w.Proxy = value(v, it)
+			}
+		default:
+			s.unknown(it, "allow", "proxy")
+		}
+	})
+}
+
+func (s section) webAllow(w *Web, it item) {
+	n := deref(it.node)
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		s.wrongType(it, "a list of hosts")
+		return
+	}
+	for _, c := range n.Content {
+		sub := item{key: it.key, path: it.path, at: s.at(c), node: c}
+		v, ok := s.text(sub)
+		if !ok {
+			continue
+		}
+		if _, err := address.Allow(v); err != nil {
+			s.notAllowed(sub, "%s: %v", it.path, err)
+			continue
+		}
+		w.Allow = append(w.Allow, value(v, sub))
+	}
+}
