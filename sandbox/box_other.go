@@ -27,7 +27,9 @@ func probeBubblewrap() error {
 
 func findBubblewrap() (string, error) { return "", probeBubblewrap() }
 
-func (b Box) bubblewrap(string, []string) ([]string, error) { return nil, probeBubblewrap() }
+func (b Box) bubblewrap(string, []string) ([]string, *os.File, error) {
+	return nil, nil, probeBubblewrap()
+}
 
 func started(*os.File) bool { return false }
 

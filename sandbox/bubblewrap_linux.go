@@ -14,8 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// statusFD is where bwrap says what became of the command.
-const statusFD = 3
+// statusFD is where bwrap says what became of the command; filterFD, where it
+// reads which system calls there are not.
+const (
+	statusFD = 3
+	filterFD = 4
+)
 
 func findBubblewrap() (string, error) {
 	path, err := exec.LookPath("bwrap")
@@ -44,14 +48,18 @@ func probeBubblewrap() error {
 	return nil
 }
 
-// bubblewrap is what the helper starts in the place of the command.
-func (b Box) bubblewrap(program string, command []string) ([]string, error) {
+// bubblewrap is what the helper starts in the place of the command, with the file
+// that it has to have as filterFD.
+func (b Box) bubblewrap(program string, command []string) (argv []string, filter *os.File, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, fmt.Errorf("the working directory: %w", err)
+		return nil, nil, fmt.Errorf("the working directory: %w", err)
 	}
 	if err := b.makeHidden(); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if filter, err = filterFile(); err != nil {
+		return nil, nil, err
 	}
 	p := place{dir: real(dir), home: os.Getenv("HOME"), path: b.programs(), look: look, folder: isFolder}
 	if filepath.IsAbs(p.home) {
@@ -62,8 +70,11 @@ func (b Box) bubblewrap(program string, command []string) ([]string, error) {
 	if os.Geteuid() == 0 {
 		_, p.private = parts("/etc")
 	}
-	argv := append([]string{program, "--json-status-fd", strconv.Itoa(statusFD)}, b.bubblewrapArgs(p)...)
-	return append(argv, command...), nil
+	argv = []string{program, "--json-status-fd", strconv.Itoa(statusFD)}
+	if filter != nil {
+		argv = append(argv, "--seccomp", strconv.Itoa(filterFD))
+	}
+	return append(append(argv, b.bubblewrapArgs(p)...), command...), filter, nil
 }
 
 func look(path string) (link string, found bool) {

@@ -115,15 +115,17 @@ func (h *helper) start(text string, args []string) error {
 	path := args[0]
 	switch b.Kind {
 	case Bubblewrap:
-		if args, err = b.bubblewrap(b.Program, args); err != nil {
+		var filter *os.File
+		if args, filter, err = b.bubblewrap(b.Program, args); err != nil {
 			return err
 		}
+		defer filter.Close()
 		said, status, err := os.Pipe()
 		if err != nil {
 			return err
 		}
 		defer status.Close()
-		h.said, files, path = said, append(files, status), b.Program
+		h.said, files, path = said, append(files, status, filter), b.Program
 	case Docker:
 		if args, err = b.docker(b.Program, b.Name, args); err != nil {
 			return err
