@@ -90,7 +90,11 @@ func summary(p *profile.Profile) string {
 	if p.Summary.V != "" {
 		return p.Summary.V
 	}
-	text := strings.TrimSpace(p.Description.V)
+	return firstSentence(p.Description.V)
+}
+
+func firstSentence(text string) string {
+	text = strings.TrimSpace(text)
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		text = text[:i]
 	}

@@ -68,11 +68,11 @@ var imports = map[string]string{
 
 	"engine/habit": "message session spec",
 
-	"engine":   "engine/habit hook internal/clock internal/schema message model permission session spec tool",
+	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session spec tool",
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/history tool/task tool/web trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",

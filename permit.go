@@ -64,13 +64,13 @@ func (a *App) Tools(ctx context.Context, name string, over session.Overrides) (v
 	if err != nil {
 		return view.Tools{}, nil, err
 	}
-	tools, err := a.tools(s)
+	all, err := a.capabilities(s)
 	if err != nil {
 		return view.Tools{}, nil, err
 	}
 	v := view.Tools{Name: s.Name, Revision: s.Revision, Tools: []view.Tool{}, Targets: []view.Target{}, Switches: []view.Target{}}
-	for _, o := range engine.Offers(s, permit, tools) {
-		v.Tools = append(v.Tools, view.NewTool(o.Name, o.Decision))
+	for _, o := range engine.Offers(s, permit, all) {
+		v.Tools = append(v.Tools, view.NewTool(o.Name, o.Capability, o.Decision))
 	}
 	for _, t := range s.Targets {
 		v.Targets = append(v.Targets, view.NewTarget(t, callable(permit, s.Name, t.Name)))

@@ -28,13 +28,19 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 	if err := a.reach(from, from.catalog.Snapshot(), s, false, false); err != nil {
 		return view.Prompt{}, err
 	}
-	tools, err := a.tools(s)
+	all, err := a.capabilities(s)
 	if err != nil {
 		return view.Prompt{}, err
 	}
-	b, err := engine.Compile(s, nil, tools, false, make([]model.Model, len(s.Fallbacks))...)
+	b, err := engine.Compile(s, nil, all, false, make([]model.Model, len(s.Fallbacks))...)
 	if err != nil {
 		return view.Prompt{}, err
 	}
-	return view.NewPrompt(s, b.Prefix.Tools, ds), nil
+	var fragments []view.Layer
+	for _, c := range b.Capabilities() {
+		if c.Fragment != "" {
+			fragments = append(fragments, view.Layer{Name: "capability", Source: c.Name, Text: c.Fragment})
+		}
+	}
+	return view.NewPrompt(s, b.Prefix, fragments, ds), nil
 }

@@ -61,6 +61,9 @@ type Options struct {
 	// ContextProviders add to the requests of profiles that name them under
 	// context.providers.
 	ContextProviders map[string]ContextProvider
+	// Capabilities are added to what is built in, for profiles that list them or
+	// no tools at all.
+	Capabilities []Capability
 	// Transforms may change each request as a whole, in this order.
 	Transforms []Transform
 	// Hooks are asked in every run, after those of files. What one denies does
@@ -137,6 +140,9 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 		o.Trust = o.Trust || all
 	}
 	if _, err := hook.NewSet(o.Hooks...); err != nil {
+		return nil, nil, err
+	}
+	if err := checkCapabilities(o.Capabilities); err != nil {
 		return nil, nil, err
 	}
 	a := &App{opts: o, jobs: tool.NewJobs(), client: wire.NewClient()}

@@ -176,11 +176,11 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err != nil {
 		return nil, err
 	}
-	tools, err := a.tools(s)
+	all, err := a.capabilities(s)
 	if err != nil {
 		return nil, err
 	}
-	b, err := engine.Compile(s, m, tools, headless, a.fallbacks(ctx, s)...)
+	b, err := engine.Compile(s, m, all, headless, a.fallbacks(ctx, s)...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
 )
@@ -22,6 +23,8 @@ type Blueprint struct {
 	Model  model.Model
 	Permit *permission.Engine
 	Prefix *model.Prefix
+	// Box is where commands run. It is set before the first run.
+	Box sandbox.Box
 	// Hooks are asked on the way; nil: there are none. It is set before the
 	// first run.
 	Hooks *hook.Set
@@ -30,6 +33,7 @@ type Blueprint struct {
 	*extension               // nil: nothing adds to requests
 	summariser   *summariser // nil: the loop's own model writes summaries
 	withheld     map[string]string
+	having       []*Capability // those of which it has a tool
 	tools        map[string]offered
 	specJSON     []byte
 	specDigest   string
@@ -40,13 +44,14 @@ type Blueprint struct {
 
 type offered struct {
 	tool.Tool
+	of    *Capability
 	input *tool.Validator
 }
 
 // Compile makes a blueprint of a spec. headless says that nobody can answer an
 // `ask`. Tools that the spec does not name, or whose rules deny all, are not
 // offered to the model. fallbacks are the models of s.Fallbacks.
-func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fallbacks ...model.Model) (*Blueprint, error) {
+func Compile(s *spec.Spec, m model.Model, all []Capability, headless bool, fallbacks ...model.Model) (*Blueprint, error) {
 	permit, err := s.Permit(headless)
 	if err != nil {
 		return nil, err
@@ -56,24 +61,10 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
 	}
 	prefix := &model.Prefix{System: s.System()}
-	for _, t := range tools {
-		name := t.Def().Name
-		if w, ok := t.(tool.Withheld); ok {
-			b.withhold(name, w.Withheld())
+	for i := range all {
+		if err := b.have(&all[i], prefix); err != nil {
+			return nil, err
 		}
-		if offer(s, permit, t).Effect == permission.Deny {
-			continue
-		}
-		v, err := tool.NewValidator(t.Def())
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: %w", name, err)
-		}
-		b.tools[name] = offered{t, v}
-		def, err := compact(t.Def())
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: its schema: %w", name, err)
-		}
-		prefix.Tools = append(prefix.Tools, def)
 	}
 	if b.specJSON, b.specDigest, err = s.Encode(); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", s.Name, err)
@@ -81,6 +72,42 @@ func Compile(s *spec.Spec, m model.Model, tools []tool.Tool, headless bool, fall
 	b.setPrefix(prefix)
 	return b, nil
 }
+
+// have takes in the tools of a capability that are offered, and with the first of
+// them the rest of it.
+func (b *Blueprint) have(c *Capability, prefix *model.Prefix) error {
+	has := false
+	for _, t := range c.Tools {
+		name := t.Def().Name
+		if w, ok := t.(tool.Withheld); ok {
+			b.withhold(name, w.Withheld())
+		}
+		if offer(b.Spec, b.Permit, c, t).Effect == permission.Deny {
+			continue
+		}
+		v, err := tool.NewValidator(t.Def())
+		if err != nil {
+			return fmt.Errorf("tool %s: %w", name, err)
+		}
+		def, err := compact(t.Def())
+		if err != nil {
+			return fmt.Errorf("tool %s: its schema: %w", name, err)
+		}
+		b.tools[name] = offered{t, c, v}
+		prefix.Tools = append(prefix.Tools, def)
+		has = true
+	}
+	if has {
+		b.having = append(b.having, c)
+		if c.Fragment != "" {
+			prefix.System = append(prefix.System, c.Fragment)
+		}
+	}
+	return nil
+}
+
+// Capabilities are those of which it offers a tool.
+func (b *Blueprint) Capabilities() []*Capability { return b.having }
 
 // SummariseWith has another model write the summaries of long conversations: that
 // of the profile of the spec's Context. It is called before the first run.
@@ -140,7 +167,7 @@ func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Hooks: b.Hooks, models: b.models, summariser: b.summariser, extension: b.extension, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Box: b.Box, Hooks: b.Hooks, models: b.models, summariser: b.summariser, extension: b.extension, having: b.having, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

@@ -172,7 +172,7 @@ func (r *run) prepare(c session.CallState) (job, bool) {
 	if _, ok := t.Tool.(tool.Noting); ok {
 		tc.Work = r.noted
 	}
-	tc.Seen = r.sawFile
+	tc.Seen, tc.Opened = r.sawFile, r.opener(t)
 	plan, err := r.bind(t, tc)
 	if state := (*tool.StateDirError)(nil); errors.As(err, &state) {
 		d := permission.Decision{Step: permission.StepState, Reason: permission.ReasonState}

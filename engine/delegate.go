@@ -137,6 +137,7 @@ func (d *delegation) runChild(b *Blueprint, t tool.Task, s *session.Session) (er
 		if err != nil || r.s.Loop == nil {
 			r.endJobs()
 		}
+		r.closeOpened()
 	}()
 	r.tick()
 	ended := false

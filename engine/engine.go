@@ -92,6 +92,7 @@ func Run(ctx context.Context, d Deps, b *Blueprint, st *session.State, l session
 		}()
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		defer r.closeOpened()
 		err := r.drive()
 		parked = err == nil && r.s.Loop != nil
 		if err != nil {
@@ -155,6 +156,7 @@ type run struct {
 	working            int // children
 	heard, seen        int // turns whose answer, and whose end, hooks were told of
 	held               reserved
+	opened             openings
 	timer              *time.Timer // of the time limit
 	next               *next
 	form               *form          // of the answers; nil: see wants

@@ -47,8 +47,20 @@ type extension struct {
 	transforms []Transform
 }
 
-// Extend has requests added to and changed. It is called before the first run.
+// Extend has requests added to and changed, after what its capabilities add and
+// change. It is called before the first run.
 func (b *Blueprint) Extend(adds []Provider, changes []Transform) {
+	var own []Provider
+	var first []Transform
+	for _, c := range b.having {
+		if c.Context != nil {
+			own = append(own, Provider{c.Name, c.Context})
+		}
+		if c.Transform != nil {
+			first = append(first, c.Transform)
+		}
+	}
+	adds, changes = append(own, adds...), append(first, changes...)
 	if len(adds)+len(changes) > 0 {
 		b.extension = &extension{adds, changes}
 	}

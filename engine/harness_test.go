@@ -83,13 +83,14 @@ func (p *probePlan) Run(ctx context.Context, _ func(string)) (tool.Result, error
 
 // bench is a store with one stream, and what runs on it.
 type bench struct {
-	t     testing.TB
-	store *memory.Store
-	spec  *spec.Spec
-	model model.Model
-	tools []tool.Tool
-	lease session.Lease
-	asks  bool // somebody is there to answer
+	t            testing.TB
+	store        *memory.Store
+	spec         *spec.Spec
+	model        model.Model
+	tools        []tool.Tool
+	capabilities []engine.Capability
+	lease        session.Lease
+	asks         bool // somebody is there to answer
 
 	fallbacks []model.Model
 	hooks     []hook.Hook
@@ -136,7 +137,7 @@ func (b *bench) state() *session.State {
 
 func (b *bench) blueprint() *engine.Blueprint {
 	b.t.Helper()
-	bp, err := engine.Compile(b.spec, b.model, b.tools, !b.asks, b.fallbacks...)
+	bp, err := engine.Compile(b.spec, b.model, append([]engine.Capability{{Name: "probes", Tools: b.tools}}, b.capabilities...), !b.asks, b.fallbacks...)
 	if err != nil {
 		b.t.Fatal(err)
 	}

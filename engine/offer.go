@@ -19,33 +19,38 @@ const (
 
 // Offer is a tool, and whether a model is told of it: unless Effect is deny.
 type Offer struct {
-	Name string
+	Name       string
+	Capability string // that it is of; empty: there is no such tool
 	permission.Decision
 }
 
 // Offers says of each tool, and of what the spec lists that is none, whether the
 // model of a run is told of it, and why.
-func Offers(s *spec.Spec, permit *permission.Engine, tools []tool.Tool) []Offer {
+func Offers(s *spec.Spec, permit *permission.Engine, all []Capability) []Offer {
 	var list []Offer
 	there := map[string]bool{}
-	for _, t := range tools {
-		name := t.Def().Name
-		there[name] = true
-		list = append(list, Offer{name, offer(s, permit, t)})
+	for i := range all {
+		c := &all[i]
+		there[c.Name] = true
+		for _, t := range c.Tools {
+			name := t.Def().Name
+			there[name] = true
+			list = append(list, Offer{name, c.Name, offer(s, permit, c, t)})
+		}
 	}
 	for _, name := range s.Tools {
 		if !there[name] {
 			there[name] = true
-			list = append(list, Offer{name, permission.Decision{Step: StepTools, Reason: ReasonNoTool}})
+			list = append(list, Offer{name, "", permission.Decision{Step: StepTools, Reason: ReasonNoTool}})
 		}
 	}
 	return list
 }
 
 // offer judges one tool. That nothing could be done with it is said last.
-func offer(s *spec.Spec, permit *permission.Engine, t tool.Tool) permission.Decision {
+func offer(s *spec.Spec, permit *permission.Engine, c *Capability, t tool.Tool) permission.Decision {
 	name := t.Def().Name
-	if !s.AllTools && !slices.Contains(s.Tools, name) {
+	if !s.AllTools && !slices.Contains(s.Tools, name) && !slices.Contains(s.Tools, c.Name) {
 		return permission.Decision{Step: StepTools, Reason: ReasonTools}
 	}
 	d := permit.Offer(name)

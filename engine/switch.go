@@ -144,6 +144,7 @@ func (r *run) goOnAs(name string, s session.Switched) error {
 	s.Spec, s.Prefix = b.specDigest, b.prefixDigest
 	r.emitRefs(&s, s.Spec, s.Prefix)
 	r.Blueprint = b
+	r.closeOpened()
 	r.bound()
 	return nil
 }

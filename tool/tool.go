@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"io"
 
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
@@ -68,6 +69,9 @@ type Call struct {
 	// is how many bytes of text of a result are sent; 0: all.
 	Blobs   session.Blobs
 	MaxText int
+	// Opened gives what the capability of the tool has opened for the run, and opens
+	// it first if no call has yet; nil: there is nothing to open. A plan may call it.
+	Opened func(context.Context) (io.Closer, error)
 	// Seen gives the state in which the session has last seen a file (Result.Seen),
 	// by its path as rules see it; nil: it has seen none. A plan may call it.
 	Seen func(path string) (state string, ok bool)

@@ -27,6 +27,29 @@ func Permit(w io.Writer, s Style, tool, subject string, p view.Permit) {
 	}
 }
 
+// Capabilities writes which tools there are, by what they come with.
+func Capabilities(w io.Writer, s Style, all []view.Capability) {
+	wide, name := 0, 0
+	for _, c := range all {
+		wide = max(wide, len(c.Name))
+		for _, t := range c.Tools {
+			name = max(name, len(t.Name))
+		}
+	}
+	for _, c := range all {
+		group := c.Name
+		for _, t := range c.Tools {
+			note := ""
+			if t.Named {
+				note = " (where a profile lists it)"
+			}
+			fmt.Fprintf(w, "%-*s  %-*s  %s  %s%s\n", wide, Safe(group), name, Safe(t.Name),
+				s.paint(effectColor(t.Effect), fmt.Sprintf("%-5s", t.Effect)), line(t.Summary, lastRunes), note)
+			group = ""
+		}
+	}
+}
+
 // Tools writes which tools and profiles a profile is told of, and why.
 func Tools(w io.Writer, s Style, t view.Tools) {
 	width := len("withheld")

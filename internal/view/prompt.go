@@ -41,20 +41,24 @@ type PromptTool struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// NewPrompt describes the prompt of a spec, and the tools that go with it. ds
-// are what resolving it had to say.
-func NewPrompt(s *spec.Spec, tools []*model.ToolDef, ds []profile.Diagnostic) Prompt {
+// NewPrompt describes the prompt of a spec: the head of its requests, and what
+// capabilities have added to that. ds are what resolving it had to say.
+func NewPrompt(s *spec.Spec, head *model.Prefix, added []Layer, ds []profile.Diagnostic) Prompt {
 	p := Prompt{Name: s.Name, Revision: s.Revision, Model: s.Model.String(), Cache: s.Cache,
-		Layers: []Layer{}, Tools: []PromptTool{}, System: append([]string{}, s.System()...), Diagnostics: append([]profile.Diagnostic{}, ds...)}
+		Layers: []Layer{}, Tools: []PromptTool{}, System: append([]string{}, head.System...), Diagnostics: append([]profile.Diagnostic{}, ds...)}
 	for _, l := range s.Prompt {
 		p.Layers = append(p.Layers, Layer{Name: l.Name, Source: sourceOf(s, l.Name), Tokens: message.Tokens(len(l.Text)), Text: l.Text})
+	}
+	for _, l := range added {
+		l.Tokens = message.Tokens(len(l.Text))
+		p.Layers = append(p.Layers, l)
 	}
 	bytes := 0
 	for _, block := range p.System {
 		bytes += len(block)
 	}
 	p.Tokens = message.Tokens(bytes)
-	for _, t := range tools {
+	for _, t := range head.Tools {
 		n := message.Tokens(len(t.Name) + len(t.Description) + len(t.Schema))
 		p.Tools = append(p.Tools, PromptTool{t.Name, n})
 		p.Tokens += n

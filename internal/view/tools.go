@@ -21,6 +21,22 @@ type Tool struct {
 	Name    string `json:"name"`
 	Offered bool   `json:"offered"`
 	Verdict
+	Capability string `json:"capability"` // that it comes with; empty: there is no such tool
+}
+
+// Capability is a set of tools that come together.
+type Capability struct {
+	Name    string      `json:"name"` // that a profile may list for all of its tools
+	Summary string      `json:"summary"`
+	Tools   []CapableOf `json:"tools"`
+}
+
+// CapableOf is a tool that there is.
+type CapableOf struct {
+	Name    string            `json:"name"`
+	Summary string            `json:"summary"`
+	Effect  permission.Effect `json:"effect"` // without rules
+	Named   bool              `json:"named"`  // it is offered only where a profile lists it by this name
 }
 
 // Target is a profile that another one may reach, and what becomes of that.
@@ -39,8 +55,8 @@ type Verdict struct {
 }
 
 // NewTool describes a tool of which d says whether it is offered.
-func NewTool(name string, d permission.Decision) Tool {
-	return Tool{name, d.Effect != permission.Deny, verdict(d)}
+func NewTool(name, capability string, d permission.Decision) Tool {
+	return Tool{name, d.Effect != permission.Deny, verdict(d), capability}
 }
 
 // NewTarget describes a profile of which d says what becomes of calling it.
