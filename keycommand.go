@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rosterrun/roster/sandbox"
 )
 
 // keyCommands runs the commands that print keys, and keeps what they print for a
 // while: asking a password manager takes its time. It is safe for concurrent use;
 // one command runs at a time, and those who waited for it share what came of it.
 type keyCommands struct {
+	helper func() (start []string, hold *os.File) // see App.helper
+
 	one  sync.Mutex // held while one runs
 	mu   sync.Mutex // guards what follows
 	kept map[string]keptKey
@@ -57,25 +61,28 @@ func (k *keyCommands) run(words []string) (string, error) {
 		return kept.key, kept.err
 	}
 	got := keptKey{began: time.Now()}
-	got.key, got.err = printed(words)
+	got.key, got.err = k.printed(words)
 	got.ended = time.Now()
 	k.put(id, got)
 	return got.key, got.err
 }
 
-// printed runs a command.
-func printed(words []string) (string, error) {
+// printed runs a command, which ends with all that it started.
+func (k *keyCommands) printed(words []string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.WaitDelay = time.Second // a child of it may hold the pipe
 	var out, said limited
 	out.max, said.max = maxKey, maxKeyFail
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("it took longer than %s", keyTime)
-		}
+	start, hold := k.helper()
+	cmd := sandbox.Command{Helper: start, Argv: words, Env: os.Environ(), Stdout: &out, Stderr: &said, Hold: hold}
+	code, err := cmd.Run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("it took longer than %s", keyTime)
+	case err == nil && code != 0:
+		err = fmt.Errorf("exit status %d", code)
+	}
+	if err != nil {
 		if text := strings.TrimSpace(said.String()); text != "" {
 			err = fmt.Errorf("%w: %s", err, text)
 		}

@@ -146,6 +146,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 		return nil, nil, err
 	}
 	a := &App{opts: o, jobs: tool.NewJobs(), client: wire.NewClient()}
+	a.keyCommands.helper = a.helper
 	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
 	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
 	var broken error // what is trusted cannot be read
