@@ -66,11 +66,26 @@ func Home(getenv func(string) string) (string, error) {
 // StateDir returns where the state of a workspace is kept: outside of it, in a
 // directory named by the digest of its real path. It need not exist.
 func StateDir(workspace string, getenv func(string) string) (string, error) {
-	real, err := realDir(workspace)
+	root, err := underHome(getenv, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 	if err != nil {
 		return "", err
 	}
-	root, err := underHome(getenv, "XDG_STATE_HOME", filepath.Join(".local", "state"))
+	return below(root, workspace)
+}
+
+// WorktreeDir returns where the worktrees of a workspace's sessions are: outside
+// of it, and of the state, which no tool reaches. It need not exist.
+func WorktreeDir(workspace string, getenv func(string) string) (string, error) {
+	root, err := underHome(getenv, "XDG_DATA_HOME", filepath.Join(".local", "share"))
+	if err != nil {
+		return "", err
+	}
+	return below(filepath.Join(root, "worktrees"), workspace)
+}
+
+// below returns the folder of a workspace: named by the digest of its real path.
+func below(root, workspace string) (string, error) {
+	real, err := realDir(workspace)
 	if err != nil {
 		return "", err
 	}
