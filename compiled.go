@@ -30,6 +30,7 @@ type compiledKey struct {
 	session            session.Settings
 	allowAll, headless bool
 	above              string // the spec of the agent that delegates
+	tree               string // that it works in
 }
 
 // compilation is a blueprint with all that it was made of: the catalog, which is
@@ -57,24 +58,49 @@ const (
 
 // compile resolves a profile to what runs of it share.
 func (a *App) compile(ctx context.Context, name string, over session.Overrides, headless bool) (*engine.Blueprint, error) {
-	return a.compileFor(ctx, name, over, headless, nil)
+	return a.compileIn(ctx, compiling{name: name, over: over, headless: headless})
 }
 
-// compileFor does that for one that works for another; nil: it does not.
-func (a *App) compileFor(ctx context.Context, name string, over session.Overrides, headless bool, above *engine.Blueprint) (*engine.Blueprint, error) {
+// compiling is what a profile is compiled for.
+type compiling struct {
+	name     string
+	over     session.Overrides
+	headless bool
+	above    *engine.Blueprint // of the agent that it works for; nil: for nobody
+	// tree is the worktree of its session; nil: it is that of the agent above, or
+	// there is none.
+	tree *spec.Worktree
+}
+
+// in is the worktree that the session works in, and whether it is another's.
+func (c *compiling) in() (tree *spec.Worktree, shared bool) {
+	if c.tree == nil && c.above != nil {
+		return c.above.Spec.Worktree, true
+	}
+	return c.tree, false
+}
+
+func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, error) {
 	from := a.now()
 	all := from.catalog.Snapshot()
-	p, err := all.Get(name)
+	p, err := all.Get(c.name)
 	if err != nil {
 		return nil, err
 	}
-	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.Session, over.AllowAll, headless, above.Digest()}
+	name, over, headless, above := c.name, c.over, c.headless, c.above
+	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.Session, over.AllowAll, headless, above.Digest(), ""}
+	tree, shared := c.in()
+	root := a.Dir()
+	if tree != nil {
+		root, key.tree = tree.Root, tree.Dir
+	}
 	if b := from.compiled.get(key, all); b != nil {
 		return b, nil
 	}
 	now := time.Now()
-	files := stamps(a.Dir(), prompt.InstructionFiles()...) // as they are before they are read
+	files := stamps(root, prompt.InstructionFiles()...) // as they are before they are read
 	in := a.input(from, p, over)
+	in.Worktree, in.Shared = tree, shared
 	if above != nil {
 		in.Above, in.Inherit = above.Spec, &above.Spec.Model
 	}

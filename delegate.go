@@ -164,7 +164,7 @@ func (a *App) child(ctx context.Context, c engine.Child) (*engine.Blueprint, err
 	if from.mode(p) == primary {
 		return nil, errors.New(a.refusal(c.Above.Spec, c.Profile))
 	}
-	return a.compileFor(ctx, c.Profile, passedOn(c.Overrides), c.Headless, c.Above)
+	return a.housed(ctx, c.Session, nil, compiling{name: c.Profile, over: passedOn(c.Overrides), headless: c.Headless, above: c.Above})
 }
 
 // permissionMode is the key of what a person says of a whole run, and not of

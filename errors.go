@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/rosterrun/roster/internal/grants"
+	"github.com/rosterrun/roster/internal/worktree"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -29,6 +30,13 @@ func Code(err error) string {
 	var export *ImportError
 	var exists *session.Exists
 	var other *PlanError
+	var noTree *NoWorktreeError
+	var goneTree *WorktreeGoneError
+	var gone *worktree.GoneError
+	var conflicts *worktree.ConflictError
+	var dirty *worktree.DirtyError
+	var noRepo *worktree.NoRepoError
+	var noCommit *worktree.NoCommitError
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -56,6 +64,14 @@ func Code(err error) string {
 		return "MessageNotFound"
 	case errors.As(err, &schema):
 		return "InvalidSchema"
+	case errors.As(err, &noTree):
+		return "NoWorktree"
+	case errors.As(err, &goneTree), errors.As(err, &gone):
+		return "WorktreeGone"
+	case errors.As(err, &conflicts), errors.As(err, &dirty):
+		return "MergeConflict"
+	case errors.As(err, &noRepo), errors.As(err, &noCommit):
+		return "NoRepository"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

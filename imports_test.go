@@ -71,7 +71,7 @@ var imports = map[string]string{
 	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire message model model/anthropic model/catalog model/demo model/gemini " +
+	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web trust",
 	"host": "dispatch internal/view message profile session trust",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
@@ -93,6 +93,7 @@ var imports = map[string]string{
 	"internal/keyfile":       "internal/keep",
 	"internal/render":        "internal/view message permission profile session source",
 	"internal/scaffold":      "",
+	"internal/worktree":      "sandbox",
 }
 
 // TestImportsGoOneWay holds the sources against the table. The front doors,

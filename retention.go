@@ -36,7 +36,8 @@ func (a *App) Search(ctx context.Context, tenant, words string, limit int) ([]Fo
 
 // Prune removes a session with all that belongs to it, for good: its events and
 // its children, and what no other session needs. Forks of it stay. *session.Busy:
-// it is not at rest.
+// it is not at rest. *HoldsWorktreeError: nobody has decided what becomes of its
+// worktree.
 func (a *App) Prune(ctx context.Context, k session.Key) error {
 	b, err := a.Backend(ctx)
 	if err != nil {
@@ -49,6 +50,9 @@ func (a *App) Prune(ctx context.Context, k session.Key) error {
 	}
 	if !sum.AtRest() {
 		return &session.Busy{Key: k}
+	}
+	if err := a.HoldsWorktree(k.Stream); err != nil {
+		return err
 	}
 	if err := b.Prune(ctx, k, sum.Last); err != nil {
 		return err
@@ -77,15 +81,16 @@ func (a *App) Outdated(ctx context.Context, tenant string, since time.Time) ([]s
 }
 
 // PruneAll prunes sessions and gives the space back. Those that are not at rest
-// any more, or are gone already, are left out of what it returns.
+// any more, hold a worktree, or are gone already, are left out of what it returns.
 func (a *App) PruneAll(ctx context.Context, list []session.Summary) (pruned []session.Key, err error) {
 	for i := range list {
 		err := a.Prune(ctx, list[i].Key)
 		var busy *session.Busy
+		var holds *HoldsWorktreeError
 		switch {
 		case err == nil:
 			pruned = append(pruned, list[i].Key)
-		case !errors.As(err, &busy) && !errors.Is(err, session.ErrNoStream):
+		case !errors.As(err, &busy) && !errors.As(err, &holds) && !errors.Is(err, session.ErrNoStream):
 			return pruned, err
 		}
 	}

@@ -89,17 +89,18 @@ func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blue
 	if l := st.Root.Loop; l != nil {
 		return a.storedBlueprint(ctx, st.Key, l.Start)
 	}
+	in := st.Worktree(st.Root.ID)
 	over, headless := st.Root.Asked, st.Root.Headless
 	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil {
 		if v, ok := a.ready.LoadAndDelete(p.Prompt); ok {
-			if r := v.(ready); r.blueprint.Spec.Name == profileOf(st) && r.settings == st.Root.Settings {
+			if r := v.(ready); r.blueprint.Spec.Name == profileOf(st) && r.settings == st.Root.Settings && in == nil && r.blueprint.Spec.Worktree == nil {
 				return r.blueprint, nil
 			}
 		}
 		over, headless = p.Prompt.Overrides, p.Prompt.Headless
 	}
 	over.Session = st.Root.Settings
-	return a.compile(ctx, profileOf(st), over, headless)
+	return a.housed(ctx, st.Root.ID, in, compiling{name: profileOf(st), over: over, headless: headless})
 }
 
 // ready is what Submit compiled, and the settings of the session that it went by.
@@ -119,6 +120,9 @@ func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session
 	var s spec.Spec
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("spec of the open loop: %w", err)
+	}
+	if err := there(s.Worktree); err != nil {
+		return nil, err
 	}
 	prefix, err := a.blob(ctx, k, start.Prefix)
 	if err != nil {

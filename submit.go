@@ -64,6 +64,9 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 		over.Session = takes.Settings
 	}
 	b, err := a.compile(ctx, name, over, ask.Headless)
+	if err == nil {
+		err = a.canHouse(ctx, b.Spec)
+	}
 	if err != nil {
 		return Submitted{}, err
 	}

@@ -69,7 +69,11 @@ func (a *App) goOnAs(ctx context.Context, s engine.Switch) (*engine.Blueprint, e
 	if from.mode(p) == subagent || p.Hidden.V {
 		return nil, errors.New(a.noSwitch(s.From.Spec, s.To))
 	}
-	return a.compile(ctx, s.To, handedOver(s.Overrides), s.Headless)
+	b, err := a.compileIn(ctx, compiling{name: s.To, over: handedOver(s.Overrides), headless: s.Headless, tree: s.From.Spec.Worktree})
+	if err == nil && b.Spec.Worktree != nil && b.Spec.Worktree.Dir == "" {
+		return nil, fmt.Errorf("the profile %q works in a worktree, which this session has not: give it a task instead", s.To)
+	}
+	return b, err
 }
 
 // handedOver is what of the overrides of a prompt holds also for the profile

@@ -80,7 +80,7 @@ func WorktreeDir(workspace string, getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return below(filepath.Join(root, "worktrees"), workspace)
+	return below(root+"-worktrees", workspace)
 }
 
 // below returns the folder of a workspace: named by the digest of its real path.

@@ -16,6 +16,7 @@ import (
 // Child says who is to do a task, and for whom.
 type Child struct {
 	Key      session.Key
+	Session  string     // its id
 	Above    *Blueprint // of the session that gives the work
 	Profile  string
 	Headless bool // nobody can answer a question
@@ -87,7 +88,7 @@ func (d *delegation) Delegate(_ context.Context, t tool.Task) (tool.Result, erro
 	if d.open = s.Loop != nil; d.open {
 		return tool.Result{}, nil
 	}
-	return outcome(s.End), nil
+	return d.told(outcome(s.End)), nil
 }
 
 // turn waits until the session may have another child at work.
@@ -106,7 +107,7 @@ func (d *delegation) leave() {
 }
 
 func (d *delegation) blueprint(t tool.Task, s *session.Session) (*Blueprint, error) {
-	c := Child{Key: d.st.Key, Above: d.Blueprint, Profile: t.Profile, Headless: d.s.Loop.Start.Headless, Overrides: d.st.Root.Asked}
+	c := Child{Key: d.st.Key, Session: d.child, Above: d.Blueprint, Profile: t.Profile, Headless: d.s.Loop.Start.Headless, Overrides: d.st.Root.Asked}
 	if s != nil {
 		c.Open = s.Loop.Start
 	}
@@ -176,6 +177,7 @@ func (r *run) beginTask(call string, t tool.Task) (ended bool, err error) {
 		Number: 1, Config: r.Spec.ConfigID, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
 		Spec: r.specDigest, Prefix: r.prefixDigest, Headless: above.Headless, OnDeny: above.OnDeny,
 	}, r.specDigest, r.prefixDigest)
+	r.moveIn()
 	r.note(said.notes...)
 	r.emit(&session.Message{ID: r.clock.ID(), Role: message.User, Parts: said.or(parts)})
 	return r.refused(said)

@@ -268,6 +268,7 @@ func (r *run) begin() (ended bool, err error) {
 		r.emit(&session.Start{Profile: r.Spec.Name, Title: session.Title(post.Parts)})
 	}
 	r.emitRefs(start, r.specDigest, r.prefixDigest)
+	r.moveIn()
 	r.delivered(post, said)
 	return r.refused(said)
 }

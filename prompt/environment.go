@@ -43,6 +43,10 @@ type Surroundings struct {
 	Workspace string
 	// Platform is the operating system and architecture, such as linux/amd64.
 	Platform string
+	// Branch is that of the git worktree that the agent works in; empty: it works
+	// in the workspace itself. Missing says what of the workspace is not in it.
+	Branch  string
+	Missing []string
 }
 
 // Compose writes the environment layer, and says which files went into it. A
@@ -51,6 +55,12 @@ type Surroundings struct {
 func (s Surroundings) Compose() (text string, files []string, ds []profile.Diagnostic) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Environment\n\nWorkspace: %s\nPlatform: %s", s.Workspace, s.Platform)
+	if s.Branch != "" {
+		fmt.Fprintf(&b, "\n\nThe workspace is a git worktree of your own, on the branch %s. What you change stays in it until a person merges it. You need not commit: that is done for you. Do not switch branches.", s.Branch)
+	}
+	for _, text := range s.Missing {
+		fmt.Fprintf(&b, "\nNote: %s.", text)
+	}
 	seen := map[string]bool{}
 	for _, name := range InstructionFiles() {
 		body, d := s.instructions(name)

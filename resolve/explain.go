@@ -127,8 +127,16 @@ func values() []value {
 		{"cache-breakpoints", func(s *spec.Spec) any { return s.CacheBreakpoints }},
 		{"steering", func(s *spec.Spec) any { return s.Steering }},
 		{"follow-up", func(s *spec.Spec) any { return s.FollowUp }},
-		{"workspace", func(s *spec.Spec) any { return s.Workspace }},
+		{"workspace", workplace},
 	}
+}
+
+// workplace is the directory that tools work in, or which kind of one they will.
+func workplace(s *spec.Spec) any {
+	if t := s.Worktree; t != nil && t.Dir == "" {
+		return spec.InWorktree
+	}
+	return s.Workspace
 }
 
 func summariser(s *spec.Spec) any {

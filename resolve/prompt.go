@@ -2,6 +2,8 @@ package resolve
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/rosterrun/roster/profile"
@@ -38,11 +40,32 @@ func (r *resolver) prompt() {
 	if text = r.added(r.named(vars, text, at)); text != "" {
 		r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: spec.Profile, Text: text})
 	}
-	env, files, ds := prompt.Surroundings{Root: r.root, Workspace: r.out.Workspace, Platform: r.in.Platform}.Compose()
+	r.out.Files = c.Files()
+	r.environment()
+}
+
+// environment writes the layer about where the agent works. The instructions are
+// those of the tree that it works in.
+func (r *resolver) environment() {
+	s := prompt.Surroundings{Root: r.root, Workspace: r.out.Workspace, Platform: r.in.Platform}
+	if t := r.out.Worktree; t != nil && t.Dir != "" {
+		root, err := os.OpenRoot(t.Root)
+		if err != nil {
+			r.err = fmt.Errorf("worktree: %w", err)
+			return
+		}
+		defer root.Close()
+		s.Root, s.Branch, s.Missing = root, t.Branch, t.Notes
+		for _, name := range prompt.InstructionFiles() {
+			r.out.Files = append(r.out.Files, filepath.Join(t.Root, name))
+		}
+	} else {
+		r.out.Files = append(r.out.Files, prompt.InstructionFiles()...)
+	}
+	env, files, ds := s.Compose()
 	r.ds = append(r.ds, ds...)
 	r.out.Prompt = append(r.out.Prompt, spec.Layer{Name: spec.Environment, Text: env})
 	r.set(spec.Environment, source.Origin{Layer: source.Builtin, File: strings.Join(files, ", ")})
-	r.out.Files = append(c.Files(), prompt.InstructionFiles()...)
 }
 
 // ownPrompt finds the prompt in the strongest layer that has one: as its

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/rosterrun/roster/config"
@@ -38,6 +37,10 @@ type Input struct {
 	// Workspace is the directory for this run; empty: the profile's, else the
 	// workspace's root.
 	Workspace string
+	// Worktree is the tree that the session works in, and Shared says that it is
+	// that of the agent that delegates; nil: the session has none yet.
+	Worktree *spec.Worktree
+	Shared   bool
 	// Inherit is the delegating agent's model, for `model: inherit` and for a
 	// profile that names none.
 	Inherit *spec.Model
@@ -217,44 +220,6 @@ func (r *resolver) identity() {
 	r.out.Title = pick(r, "title", func(p *profile.Profile) profile.Value[string] { return p.Title }).V
 	r.out.Description = pick(r, "description", func(p *profile.Profile) profile.Value[string] { return p.Description }).V
 	r.out.Mode = pick(r, "mode", func(p *profile.Profile) profile.Value[string] { return p.Mode }).V
-}
-
-// workspace finds the directory that tools work in: inside of the workspace's
-// root.
-func (r *resolver) workspace() {
-	dir := pick(r, "workspace", func(p *profile.Profile) profile.Value[string] { return p.Workspace })
-	if r.in.Workspace != "" {
-		trace := r.out.Origins["workspace"]
-		if dir.Set {
-			trace.Overrode = append(trace.Overrode, trace.Origin)
-		}
-		dir = profile.Value[string]{V: r.in.Workspace, Set: true, At: source.Origin{Layer: source.Flag}}
-		trace.Origin = dir.At
-		r.out.Origins["workspace"] = trace
-	} else if dir = r.variables("workspace", dir); r.err != nil {
-		return
-	}
-	root := r.in.Config.Dir
-	rel := dir.V
-	if filepath.IsAbs(rel) {
-		if inside, err := filepath.Rel(root, rel); err == nil {
-			rel = inside
-		}
-	}
-	rel = cmp.Or(rel, ".")
-	if !filepath.IsLocal(rel) {
-		r.fail("workspace", dir.At, fmt.Sprintf("%s is outside of %s", dir.V, root), "name a directory in the workspace")
-		return
-	}
-	info, err := r.root.Stat(rel)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a directory", rel)
-	}
-	if err != nil {
-		r.fail("workspace", dir.At, err.Error(), "name a directory that is in the workspace")
-		return
-	}
-	r.out.Workspace = filepath.Join(root, rel)
 }
 
 // ValueError says that a value of a key cannot be used, where it is written and

@@ -51,6 +51,10 @@ func newBody(typ string) Body {
 		return new(Set)
 	case "permission.resolved":
 		return new(PermissionResolved)
+	case "worktree.ended":
+		return new(WorktreeEnded)
+	case "worktree":
+		return new(Worktree)
 	case "session.start":
 		return new(Start)
 	case "loop.start":

@@ -71,6 +71,8 @@ func bodies(t *rapid.T) []Body {
 		&LoopResumed{Attempt: n, Why: texts(t)},
 		&Switched{Call: texts(t), From: texts(t), To: texts(t), Reason: texts(t), Revision: "r", Model: texts(t), Spec: "s", Prefix: "p"},
 		&Imported{Digest: texts(t)},
+		&Worktree{Dir: texts(t), Branch: texts(t), Base: "b", Root: texts(t), Repository: texts(t), Notes: []string{texts(t)}},
+		&WorktreeEnded{Dir: texts(t), How: WorktreeMerged, Commit: "c", Into: texts(t)},
 		&Reverted{Call: texts(t), To: texts(t), Category: "lesson", Text: texts(t)},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d", Body: "b"},

@@ -70,7 +70,7 @@ func (r *Raw) AppendJSON(dst []byte) []byte { return append(dst, r.JSON...) }
 // others are the owner's.
 func Inbound(typ string) bool {
 	switch typ {
-	case "prompt", "steer", "followup", "cancel", "branch", "permission.resolved", "input.answered", "session.set", "session.imported", "files.undone":
+	case "prompt", "steer", "followup", "cancel", "branch", "permission.resolved", "input.answered", "session.set", "session.imported", "files.undone", "worktree.ended":
 		return true
 	}
 	return false

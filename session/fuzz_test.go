@@ -74,7 +74,7 @@ func FuzzFoldOrder(f *testing.F) {
 
 // shown is what of a state can be compared.
 func shown(st *State) []byte {
-	text, err := json.Marshal([]any{&st.Root, st.Children, st.Asks, st.Grants})
+	text, err := json.Marshal([]any{&st.Root, st.Children, st.Asks, st.Grants, st.Worktrees})
 	if err != nil {
 		panic(err)
 	}

@@ -1,7 +1,8 @@
 package session
 
 // Imported says that all events before it were brought from elsewhere. What
-// they allow does not count here: grants, and the overrides of the last prompt.
+// they allow does not count here: grants, and the overrides of the last prompt;
+// and worktrees that they tell of are elsewhere.
 // It is inbound.
 type Imported struct {
 	Digest string `json:"digest"` // of the file that they stood in
@@ -14,6 +15,6 @@ func (b *Imported) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 
 // imported forgets what was allowed elsewhere.
 func (s *State) imported() {
-	s.Grants = s.Denials()
+	s.Grants, s.Worktrees = s.Denials(), nil
 	s.Root.Asked, s.Root.User, s.Root.Headless = Overrides{}, "", false
 }

@@ -29,6 +29,9 @@ type State struct {
 	// whose call has ended is forgotten, unless KeepChildren is set.
 	Children     map[string]*Session
 	KeepChildren bool
+	// Worktrees are those that sessions of the stream work in, or have worked in,
+	// and that are still there.
+	Worktrees []OpenWorktree
 }
 
 // Session is one conversation of a stream.
@@ -241,6 +244,10 @@ func (s *State) Apply(e *Event) error {
 		}
 	case *Imported:
 		s.imported()
+	case *Worktree:
+		s.moved(in, b)
+	case *WorktreeEnded:
+		s.left(b)
 	case *LoopEnd:
 		if in.Depth == 0 {
 			s.askings = nil // whatever is still answered, nobody waits for it

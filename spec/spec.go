@@ -80,6 +80,8 @@ type Spec struct {
 
 	// Workspace is the absolute directory that tools work in.
 	Workspace string `json:"workspace"`
+	// Worktree is the tree that Workspace is in; nil: the workspace itself.
+	Worktree *Worktree `json:"worktree,omitempty"`
 
 	// Files are those that the prompt was looked for in, relative to the
 	// workspace's root: when one changes, the spec may.

@@ -67,6 +67,7 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 		if end.Reason == session.ReasonWaiting {
 			return c.sayWaiting(ctx, w, show)
 		}
+		c.sayWorktrees(context.WithoutCancel(ctx), w.app, w.key)
 		if end.Error != nil && end.Error.Code == string(profile.ExecutingKey) {
 			return exit(exitDenied)
 		}

@@ -134,6 +134,9 @@ func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time
 		if !sum.AtRest() {
 			return fmt.Errorf("session %s is %s: cancel it first (roster sessions cancel %s)", id, sum.Status(), id)
 		}
+		if err := app.HoldsWorktree(id); err != nil {
+			return err
+		}
 		list = append(list, sum)
 	}
 	if len(ids) == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/spec"
 )
 
 // maxPrompt bounds what is read from standard input, in bytes.
@@ -33,6 +34,7 @@ type runFlags struct {
 	onDeny         string
 	approvals      string
 	schema         string
+	worktree       bool
 	record, replay string
 }
 
@@ -74,6 +76,7 @@ one ends the program at once.`,
 	fs.StringVar(&f.session, "session", "", "go on with the session `ID`")
 	fs.BoolVar(&f.continues, "continue", false, "go on with the newest session of this profile")
 	loopFlags(cmd, &f)
+	fs.BoolVar(&f.worktree, "worktree", false, "work in a git worktree of the session's own, until roster sessions worktree merges, keeps or drops it")
 	fs.StringVar(&f.record, "record", "", "write all model calls to `FILE`")
 	fs.StringVar(&f.replay, "replay", "", "answer the model calls from `FILE`")
 	return cmd
@@ -255,6 +258,9 @@ func (f *runFlags) overrides() (map[string]string, error) {
 	}
 	if f.maxTurns < 0 || !(f.maxCost >= 0) { // not a number is no limit
 		return nil, usagef("--max-turns and --max-cost must be numbers, and not negative")
+	}
+	if f.worktree {
+		set["workspace"] = spec.InWorktree
 	}
 	if f.model != "" {
 		set["model"] = f.model

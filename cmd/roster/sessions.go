@@ -29,6 +29,7 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		c.sessionsShowCommand(), c.sessionsForkCommand(), c.sessionsRequestCommand(),
 		c.sessionsSearchCommand(), c.sessionsPruneCommand(), c.sessionsExportCommand(), c.sessionsImportCommand(),
 		c.sessionsTreeCommand(), c.sessionsRevertCommand(), c.sessionsRotateCommand(), c.sessionsRerunCommand(), c.sessionsUndoCommand(),
+		c.worktreeCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),
 		c.sessionCommand("cancel ID", "Cancel the run of a session", "What was said so far is kept.", c.cancelSession),

@@ -64,6 +64,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.stopped(b)
 	case *session.LoopStart:
 		r.start(e, b)
+	case *session.Worktree:
+		r.worktree("", b)
 	case *session.LoopResumed:
 		r.notef("· taken up where it stood (%s)", orWord(b.Why, "the worker before is gone"))
 	case *session.PermissionResolved:
@@ -247,6 +249,8 @@ func (r *Run) child(e *session.Event, body session.Body) {
 	switch b := body.(type) {
 	case *session.LoopStart:
 		r.notef("%s%s · %s · session %s", indent, line(b.Profile, callRunes), line(b.Model, callRunes), e.Session)
+	case *session.Worktree:
+		r.worktree(indent, b)
 	case *session.ToolBefore:
 		r.before(e, b)
 	case *session.ToolAfter:

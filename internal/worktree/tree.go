@@ -204,3 +204,16 @@ func (r *Repo) There(t Tree) error {
 	_, err := r.in(t)
 	return err
 }
+
+// Branches lists the names of the trees whose branches are there.
+func (r *Repo) Branches(ctx context.Context) ([]string, error) {
+	out, err := r.git.run(ctx, "for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"+branches+"/", "refs/heads/"+branches+"-*")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	names := strings.Split(out, "\n")
+	for i := range names {
+		names[i] = names[i][len(branches)+1:]
+	}
+	return names, nil
+}

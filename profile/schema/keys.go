@@ -110,7 +110,7 @@ var keys = [...]Key{
 	))},
 	{Name: "cache", Shape: word("auto", "manual", "off"), Acts: true, Default: "auto", Meaning: "the provider's prompt cache"},
 	{Name: "cache-breakpoints", Shape: list, Acts: true, Default: "all three", Meaning: "what `cache: manual` has the provider keep: `system`, `tools`, `messages` (up to the last but one)"},
-	{Name: "workspace", Shape: text, Acts: true, Default: ".", Meaning: "the folder below the root that tools work in"},
+	{Name: "workspace", Shape: text, Acts: true, Default: ".", Meaning: "the folder below the root that tools work in; worktree: a git worktree of each session's own"},
 	{Name: "steering", Shape: queue, Acts: true, Default: "one-at-a-time", Meaning: "how many waiting steering messages a turn takes"},
 	{Name: "follow-up", Shape: queue, Acts: true, Default: "one-at-a-time", Meaning: "how many waiting follow-ups a turn takes when the one before has ended without calls"},
 	{Name: "reload", Shape: word("next-loop", "next-turn"), Default: "next-loop", Meaning: "when a running session takes up a changed profile"},
