@@ -232,8 +232,7 @@ func TestWhatCannotBeHousedIsRefusedBeforeItIsStored(t *testing.T) {
 }
 
 func TestAWorktreeThatSomebodyTookAway(t *testing.T) {
-	again := writesNew[len("replies:\n"):]
-	e := newEditors(t, writesNew+again+again)
+	e := newEditors(t, writesNew+writesNew[len("replies:\n"):])
 	k, _ := e.run(roster.Ask{Profile: "editor"})
 	w := e.only()
 	os.RemoveAll(w.Dir)
@@ -251,8 +250,13 @@ func TestAWorktreeThatSomebodyTookAway(t *testing.T) {
 	if _, err := e.app.DropWorktree(t.Context(), k, k.Stream); err != nil {
 		t.Fatal(err)
 	}
-	e.run(roster.Ask{Key: k})
-	e.there(filepath.Join(e.only().Dir, "new.txt"), true)
+	if _, end := e.run(roster.Ask{Key: k}); end.Reason != session.ReasonDone {
+		t.Fatalf("%+v", end)
+	}
+	if again := e.only(); again.Status != "open" {
+		t.Errorf("%+v", again)
+	}
+	e.there(filepath.Join(w.Dir, "docs", "a.md"), true)
 }
 
 func TestNobodyDecidesWhileTheSessionIsAtWork(t *testing.T) {

@@ -24,7 +24,7 @@ var fieldKeys = map[string]string{
 	"Limits.Set": "limits.turns",
 	"Retry.Max":  "retry.max", "Retry.Base": "retry.base", "Retry.Factor": "retry.factor", "Retry.Cap": "retry.cap",
 	"ToolExecution.Strategy": "tool-execution", "ToolExecution.Size": "tool-execution",
-	"Cache": "cache", "CacheBreakpoints": "cache-breakpoints", "Steering": "steering", "FollowUp": "follow-up", "Workspace": "workspace", "Fallbacks": "fallbacks",
+	"Cache": "cache", "CacheBreakpoints": "cache-breakpoints", "Steering": "steering", "FollowUp": "follow-up", "Workspace": "workspace", "Worktree": "workspace", "Fallbacks": "fallbacks",
 	"Subagents.MaxDepth": "subagents.max-depth", "Subagents.MaxParallel": "subagents.max-parallel", "Subagents.Tools": "subagents.tools",
 	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model", "Hooks": "hooks",
 	"Context.Window": "context.window", "Context.Reserve": "context.reserve", "Context.CompactAt": "context.compact-at",
