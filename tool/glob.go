@@ -133,7 +133,7 @@ func (p *globPlan) Run(ctx context.Context, _ func(string)) (Result, error) {
 	var b strings.Builder
 	found := &p.search.found
 	for _, f := range found.files {
-		b.WriteString(strings.ToValidUTF8(f.subject, "\uFFFD"))
+		b.WriteString(named(f.subject))
 		b.WriteByte('\n')
 	}
 	if found.total == 0 {

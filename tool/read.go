@@ -235,15 +235,16 @@ func (p *readPlan) list() (Result, error) {
 	entries := names[:0]
 	for _, name := range names {
 		st, err := p.dir.Lstat(name)
+		shown := named(name)
 		switch {
-		case err != nil || p.tool.state != "" && permission.Within(p.Path+"/"+name, p.tool.state):
+		case errors.Is(err, fs.ErrNotExist) || p.tool.state != "" && permission.Within(p.Path+"/"+name, p.tool.state):
 			continue
 		case st.Mode.IsDir():
-			name += "/"
+			shown += "/"
 		case st.Mode&fs.ModeSymlink != 0:
-			name += "@"
+			shown += "@"
 		}
-		entries = append(entries, name)
+		entries = append(entries, shown)
 	}
 	slices.Sort(entries)
 	first := p.in.Offset - 1
@@ -254,7 +255,7 @@ func (p *readPlan) list() (Result, error) {
 		return Text("[the directory is empty]"), nil
 	}
 	last := min(first+p.in.Limit, len(entries))
-	text := strings.ToValidUTF8(strings.Join(entries[first:last], "\n"), "\uFFFD") + "\n"
+	text := strings.Join(entries[first:last], "\n") + "\n"
 	if last < len(entries) {
 		text += fmt.Sprintf("[%d more entries: go on with offset %d]\n", len(entries)-last, last+1)
 	}

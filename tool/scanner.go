@@ -117,7 +117,7 @@ func (w *scanner) search(t *fileText, in *inFile) error {
 var newline = []byte{'\n'}
 
 func (w *scanner) show(in *inFile, number int, line []byte) {
-	w.line = append(append(w.line[:0], in.subject...), ':')
+	w.line = append(append(w.line[:0], named(in.subject)...), ':')
 	if w.lineNumbers {
 		w.line = append(strconv.AppendInt(w.line, int64(number), 10), ':')
 	}

@@ -187,7 +187,7 @@ func (g *gathered) notes() string {
 	if g.unreadable > 0 {
 		fmt.Fprintf(&b, "[%s could not be read", count(g.unreadable, "file or directory", "files or directories"))
 		if g.example != "" {
-			fmt.Fprintf(&b, ", such as %s", strings.ToValidUTF8(g.example, "\uFFFD"))
+			fmt.Fprintf(&b, ", such as %s", named(g.example))
 		}
 		b.WriteString("]\n")
 	}
