@@ -80,8 +80,9 @@ func (b Box) mounts(p place) []mount {
 			bind("--ro-bind", dir)
 		}
 	}
-	for _, r := range append(slices.Clone(p.path), b.Read...) {
-		if !in(b.Write, r) && !in(b.system(), r) {
+	read := append(slices.Clone(p.path), b.Read...)
+	for i, r := range read {
+		if !in(b.Write, r) && !in(b.system(), r) && !slices.Contains(read[:i], r) {
 			bind("--ro-bind", r)
 		}
 	}

@@ -58,7 +58,7 @@ func (b Box) bubblewrap(program string, command []string) (argv []string, filter
 	if err := b.makeHidden(); err != nil {
 		return nil, nil, err
 	}
-	if filter, err = filterFile(); err != nil {
+	if filter, err = filterFile(b.Network); err != nil {
 		return nil, nil, err
 	}
 	p := place{dir: real(dir), home: os.Getenv("HOME"), path: b.programs(), look: look, folder: isFolder}

@@ -36,7 +36,7 @@ func enter(path string, args []string) error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rulesetFD, 0, 0); errno != 0 {
 		return fmt.Errorf("landlock: %w", errno)
 	}
-	if err := forgetKeys(); err != nil {
+	if err := filterCalls(true); err != nil {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, args, os.Environ()))

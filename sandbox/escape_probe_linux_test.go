@@ -42,6 +42,10 @@ func probeMain(args []string) int {
 		"key":       linkKey,
 		"kernellog": kernelLog,
 		"bpf":       loadProgram,
+		"vsock": func([]string) error {
+			_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+			return err
+		},
 	}
 	if err := probes[args[0]](args[1:]); err != nil {
 		fmt.Println("probe:", err)

@@ -10,60 +10,86 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keyCalls are the system calls on the kernel's keyrings, in which others keep
-// tickets and the keys of disks. Neither kind of wall keeps a command from those
-// of its user. For each machine there are its own numbers and those of programs
-// of the 32-bit one before it.
-var keyCalls = map[string][]struct {
-	arch    uint32
-	numbers [3]uint32
-}{
-	"amd64": {{unix.AUDIT_ARCH_X86_64, [3]uint32{248, 249, 250}}, {unix.AUDIT_ARCH_I386, [3]uint32{286, 287, 288}}},
-	"arm64": {{unix.AUDIT_ARCH_AARCH64, [3]uint32{217, 218, 219}}, {unix.AUDIT_ARCH_ARM, [3]uint32{309, 310, 311}}},
+// calls are the numbers of system calls on one kind of machine.
+type calls struct {
+	arch       uint32
+	keys       [3]uint32 // add_key, request_key, keyctl
+	socket     uint32
+	socketcall uint32 // the older way to all calls on sockets; 0: there is none
 }
 
-// x32 is the bit by which a program on amd64 calls by the numbers of a third kind
-// of machine.
-const x32 = 0x40000000
+// machines are by the names that Go has for them. To each belongs the 32-bit one
+// before it, whose programs run on it.
+var machines = map[string][2]calls{
+	"amd64": {
+		{unix.AUDIT_ARCH_X86_64, [3]uint32{248, 249, 250}, 41, 0},
+		{unix.AUDIT_ARCH_I386, [3]uint32{286, 287, 288}, 359, 102},
+	},
+	"arm64": {
+		{unix.AUDIT_ARCH_AARCH64, [3]uint32{217, 218, 219}, 198, 0},
+		{unix.AUDIT_ARCH_ARM, [3]uint32{309, 310, 311}, 281, 102},
+	},
+}
 
-// keyFilter is the program by which the kernel tells that there are no keyrings.
-// It is empty for machines whose numbers are not known here.
-func keyFilter(goarch string) []unix.SockFilter {
+const (
+	// x32 is the bit by which a program on amd64 calls by the numbers of a third
+	// kind of machine.
+	x32 = 0x40000000
+	// ioUring is a way past a filter to sockets. It has the same number everywhere.
+	ioUring = 425
+
+	// What a call is refused with: as a kernel does that does not have it.
+	noCall   = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	noFamily = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
+)
+
+// callFilter is the program by which the kernel lacks what a wall does not hold:
+// the keyrings, in which others of the same user keep tickets and the keys of
+// disks, and without a network the sockets from a virtual machine to its host,
+// which are of no network namespace. It is empty for machines that are not known
+// here.
+func callFilter(goarch string, network bool) []unix.SockFilter {
 	const (
-		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		least  = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
-		end    = unix.BPF_RET | unix.BPF_K
-		number = 0 // where the call's number is in what the program sees, in bytes
-		arch   = 4
-		refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+		load     = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal    = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		least    = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+		end      = unix.BPF_RET | unix.BPF_K
+		number   = 0 // where things are in what the program sees, in bytes
+		arch     = 4
+		argument = 16
 	)
-	arches := keyCalls[goarch]
-	if len(arches) == 0 {
+	known, ok := machines[goarch]
+	if !ok {
 		return nil
 	}
 	var f []unix.SockFilter
-	for _, a := range arches {
-		// Passed over where the call is of another machine.
-		f = append(f,
-			unix.SockFilter{Code: load, K: arch},
-			unix.SockFilter{Code: equal, K: a.arch, Jf: 7},
-			unix.SockFilter{Code: load, K: number},
-			unix.SockFilter{Code: equal, K: a.numbers[0], Jt: 4},
-			unix.SockFilter{Code: equal, K: a.numbers[1], Jt: 3},
-			unix.SockFilter{Code: equal, K: a.numbers[2], Jt: 2},
-			unix.SockFilter{Code: least, K: x32, Jt: 1},
-			unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW},
-			unix.SockFilter{Code: end, K: refuse},
-		)
+	for _, m := range known {
+		block := []unix.SockFilter{{Code: load, K: number}, {Code: least, K: x32, Jf: 1}, {Code: end, K: noCall}}
+		refused := m.keys[:]
+		if !network {
+			refused = append(refused, ioUring)
+			if m.socketcall != 0 {
+				refused = append(refused, m.socketcall)
+			}
+		}
+		for _, n := range refused {
+			block = append(block, unix.SockFilter{Code: equal, K: n, Jf: 1}, unix.SockFilter{Code: end, K: noCall})
+		}
+		if !network {
+			block = append(block, unix.SockFilter{Code: equal, K: m.socket, Jf: 3}, unix.SockFilter{Code: load, K: argument},
+				unix.SockFilter{Code: equal, K: unix.AF_VSOCK, Jf: 1}, unix.SockFilter{Code: end, K: noFamily})
+		}
+		block = append(block, unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW})
+		f = append(f, unix.SockFilter{Code: load, K: arch}, unix.SockFilter{Code: equal, K: m.arch, Jf: uint8(len(block))})
+		f = append(f, block...)
 	}
-	return append(f, unix.SockFilter{Code: end, K: refuse})
+	return append(f, unix.SockFilter{Code: end, K: noCall})
 }
 
-// forgetKeys has this thread, and what it becomes, do without keyrings. It needs
+// filterCalls has this thread, and what it becomes, do without the calls. It needs
 // no_new_privs.
-func forgetKeys() error {
-	f := keyFilter(runtime.GOARCH)
+func filterCalls(network bool) error {
+	f := callFilter(runtime.GOARCH, network)
 	if len(f) == 0 {
 		return nil
 	}
@@ -77,8 +103,8 @@ func forgetKeys() error {
 }
 
 // filterFile holds the program as bwrap reads it.
-func filterFile() (*os.File, error) {
-	f := keyFilter(runtime.GOARCH)
+func filterFile(network bool) (*os.File, error) {
+	f := callFilter(runtime.GOARCH, network)
 	if len(f) == 0 {
 		return nil, nil
 	}
