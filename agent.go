@@ -147,8 +147,8 @@ func (g *Agent) Prompt(ctx context.Context, text string, more ...message.Part) (
 		return nil, err
 	}
 	g.mu.Lock()
-	if g.key == s.Key {
-		g.known, g.named = true, true
+	if g.key == ask.Key { // it may go on in another one (session.rotate-after)
+		g.key, g.known, g.named = s.Key, true, true
 	}
 	g.mu.Unlock()
 	return &Run{app: g.app, Key: s.Key, Post: s.Post, after: s.After()}, nil

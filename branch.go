@@ -2,8 +2,11 @@ package roster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/rosterrun/roster/internal/clock"
 	"github.com/rosterrun/roster/message"
@@ -58,13 +61,47 @@ func (a *App) Rotate(ctx context.Context, k session.Key, after time.Duration) (s
 	if !sum.AtRest() || c.Now().Sub(sum.LastActive) < after {
 		return k, nil
 	}
+	to := session.Key{Tenant: k.Tenant, Stream: c.ID()}
+	return to, a.beginAnew(ctx, k, to)
+}
+
+// beginAnew makes the session in which one that has rested goes on. Of several
+// calls with the same two, one does it.
+func (a *App) beginAnew(ctx context.Context, k, to session.Key) error {
 	from, _, err := a.said(ctx, k, k.Stream, "")
 	if err != nil {
-		return session.Key{}, err
+		return err
 	}
-	to := session.Key{Tenant: k.Tenant, Stream: c.ID()}
-	_, err = b.Post(ctx, to, session.Post{Events: []session.Event{a.inbound(c, to, "", from.branch(session.BranchRotate, nil))}})
-	return to, err
+	begin := a.inbound(clock.From(ctx), to, "", from.branch(session.BranchRotate, nil))
+	_, err = a.backend.Post(ctx, to, session.Post{Idem: "rotate:" + to.Stream, Events: []session.Event{begin}})
+	return err
+}
+
+// maxSuccessors bounds how often a session is followed to the one in which it
+// goes on.
+const maxSuccessors = 1000
+
+// successor is the session that a prompt for a session goes to whose profile says
+// how long it may rest: the same, or the one in which it goes on. That has an id
+// which follows from it, so that whoever only knows the first one gets there too.
+func (a *App) successor(ctx context.Context, k session.Key, sum session.Summary, after time.Duration) (session.Key, error) {
+	now := clock.From(ctx).Now()
+	for range maxSuccessors {
+		if !sum.AtRest() || now.Sub(sum.LastActive) < after {
+			return k, nil
+		}
+		id := uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "roster:session:%s:%d", k.Stream, sum.Last))
+		to := session.Key{Tenant: k.Tenant, Stream: id.String()}
+		next, err := a.backend.Summary(ctx, to)
+		if errors.Is(err, session.ErrNoStream) {
+			return to, a.beginAnew(ctx, k, to)
+		}
+		if err != nil {
+			return k, err
+		}
+		k, sum = to, next
+	}
+	return k, fmt.Errorf("session %s has gone on in %d others: name the newest", k.Stream, maxSuccessors)
 }
 
 // origin is a session that others branch off.

@@ -48,10 +48,11 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	if over.Schema, err = answerSchema(ask.Schema); err != nil {
 		return Submitted{}, err
 	}
+	var sum session.Summary
 	if k.Stream == "" {
 		k.Stream = c.ID()
 	} else {
-		sum, err := a.backend.Summary(ctx, k)
+		sum, err = a.backend.Summary(ctx, k)
 		if err != nil && (name == "" || !errors.Is(err, session.ErrNoStream)) {
 			return Submitted{}, err
 		}
@@ -69,6 +70,14 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	}
 	if err != nil {
 		return Submitted{}, err
+	}
+	if after := b.Spec.RotateAfter; after > 0 && takes == nil && sum.Last > 0 {
+		if ask.Key, err = a.successor(ctx, k, sum, after); err != nil {
+			return Submitted{}, err
+		}
+		if ask.Key != k { // which may have settings, and a profile, of its own
+			return a.submit(ctx, ask, nil)
+		}
 	}
 	ask.Parts = a.redactParts(utf8Parts(ask.Parts))
 	prompt := &session.Prompt{
@@ -92,7 +101,7 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 		post.Events = []session.Event{a.inbound(c, k, ask.Chain, &session.Steer{Parts: ask.Parts})}
 		posted, err = d.Submit(ctx, k, post)
 	}
-	return Submitted{Key: posted.Key, Post: posted.Last, Duplicate: posted.Duplicate}, err
+	return Submitted{Key: posted.Key, Asked: k, Post: posted.Last, Duplicate: posted.Duplicate}, err
 }
 
 // maxSchema bounds the schema of answers, in bytes.

@@ -121,7 +121,7 @@ func (h *Host) start(w *response, r *http.Request, id string) (Submitted, error)
 		// The store does not compare what session was asked for: a new one, whose
 		// first event the prompt is, or which.
 		began := sub.Post == 1
-		if began != (ask.Key.Stream == "") || !began && ask.Key.Stream != sub.Key.Stream {
+		if began != (ask.Key.Stream == "") || !began && sub.Asked.Stream != sub.Key.Stream {
 			return Submitted{}, &session.Conflict{Idem: r.Header.Get("Idempotency-Key")}
 		}
 		return sub, h.sameChain(r.Context(), w, sub)

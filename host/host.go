@@ -145,7 +145,10 @@ type Ask struct {
 
 // Submitted says what became of an Ask.
 type Submitted struct {
-	Key       session.Key
+	Key session.Key
+	// Asked is the session that it was for: that of the Ask, or the one in which
+	// that goes on (session.rotate-after).
+	Asked     session.Key
 	Post      int64 // the number of the prompt's event
 	Duplicate bool  // it had been submitted before, with the same Idem
 }

@@ -26,25 +26,26 @@ const maxProviders = 16
 // strongest layer that has it.
 func (r *resolver) context() {
 	c := &r.out.Context
-	c.Window = member(r, "window", 0, strconv.Atoi)
-	if free := member(r, "reserve", -1, strconv.Atoi); free >= 0 {
+	c.Window = member(r, "context.window", 0, strconv.Atoi)
+	if free := member(r, "context.reserve", -1, strconv.Atoi); free >= 0 {
 		c.Reserve = &free
 	}
-	c.CompactAt = member(r, "compact-at", DefaultCompactAt, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
-	c.KeepFirst = member(r, "keep-first", DefaultKeepFirst, strconv.Atoi)
-	c.KeepRecent = member(r, "keep-recent", DefaultKeepRecent, strconv.Atoi)
-	c.Strategy = member(r, "strategy", spec.ContextSummary, func(text string) (string, error) { return text, nil })
-	c.MaxResult = member(r, "max-result", DefaultMaxResult, strconv.Atoi)
-	if name := member(r, "summariser", "", func(text string) (string, error) { return strings.TrimSpace(text), nil }); name != "" {
+	c.CompactAt = member(r, "context.compact-at", DefaultCompactAt, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+	c.KeepFirst = member(r, "context.keep-first", DefaultKeepFirst, strconv.Atoi)
+	c.KeepRecent = member(r, "context.keep-recent", DefaultKeepRecent, strconv.Atoi)
+	c.Strategy = member(r, "context.strategy", spec.ContextSummary, func(text string) (string, error) { return text, nil })
+	c.MaxResult = member(r, "context.max-result", DefaultMaxResult, strconv.Atoi)
+	if name := member(r, "context.summariser", "", func(text string) (string, error) { return strings.TrimSpace(text), nil }); name != "" {
 		c.Summariser = &spec.Spec{Name: name} // who has the catalog fills it in
 	}
-	c.Providers = memberOf(r, "providers", nil, providers)
+	c.Providers = memberOf(r, "context.providers", nil, providers)
 	if window := max(c.Window, 0); r.err == nil && c.Reserve != nil && window > 0 && *c.Reserve >= window {
 		r.fail("context.reserve", r.out.Origins["context.reserve"].Origin,
 			fmt.Sprintf("%d tokens are kept free of a window of %d: nothing is left", *c.Reserve, window), "write a smaller one")
 	}
 }
 
+// member is one value of a map that is kept as it was written, MAP.KEY.
 func member[T any](r *resolver, key string, def T, parse func(string) (T, error)) T {
 	return memberOf(r, key, def, func(n *yaml.Node) (v T, err error) {
 		if n.Kind != yaml.ScalarNode {
@@ -55,15 +56,16 @@ func member[T any](r *resolver, key string, def T, parse func(string) (T, error)
 }
 
 func memberOf[T any](r *resolver, key string, def T, parse func(*yaml.Node) (T, error)) T {
-	v := pick(r, "context."+key, func(p *profile.Profile) profile.Value[T] {
-		x, ok := kept(p, "context")
+	in, name, _ := strings.Cut(key, ".")
+	v := pick(r, key, func(p *profile.Profile) profile.Value[T] {
+		x, ok := kept(p, in)
 		if !ok || r.err != nil {
 			return profile.Value[T]{}
 		}
 		at := x.At
 		node, err := x.Node()
 		if err == nil {
-			node, err = memberNode(node, key)
+			node, err = memberNode(node, name)
 		}
 		if err == nil && node == nil {
 			return profile.Value[T]{}
@@ -77,7 +79,7 @@ func memberOf[T any](r *resolver, key string, def T, parse func(*yaml.Node) (T, 
 			value, err = parse(node)
 		}
 		if err != nil {
-			r.fail("context."+key, at, err.Error(), "see roster schema")
+			r.fail(key, at, err.Error(), "see roster schema")
 		}
 		return profile.Value[T]{V: value, Set: err == nil, At: at}
 	})

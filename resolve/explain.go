@@ -125,6 +125,7 @@ func values() []value {
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"cache-breakpoints", func(s *spec.Spec) any { return s.CacheBreakpoints }},
+		{rotateAfter, func(s *spec.Spec) any { return duration(s.RotateAfter) }},
 		{"steering", func(s *spec.Spec) any { return s.Steering }},
 		{"follow-up", func(s *spec.Spec) any { return s.FollowUp }},
 		{"workspace", workplace},

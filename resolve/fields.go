@@ -223,6 +223,7 @@ func (r *resolver) running() {
 	r.out.ToolTimeout = scalarOf(r, toolTimeout, parseTimeout)
 	r.out.Steering = pick(r, "steering", func(p *profile.Profile) profile.Value[string] { return p.Steering }).V
 	r.out.FollowUp = pick(r, "follow-up", func(p *profile.Profile) profile.Value[string] { return p.FollowUp }).V
+	r.session()
 	r.out.Cache = pick(r, "cache", func(p *profile.Profile) profile.Value[string] { return p.Cache }).V
 	r.cacheBreakpoints()
 }

@@ -60,10 +60,13 @@ type Spec struct {
 	CacheBreakpoints []string `json:"cache_breakpoints,omitempty"`
 	// Steering and FollowUp say how many of the messages that wait are delivered
 	// at once: OneAtATime or QueueAll.
-	Steering string  `json:"steering,omitempty"`
-	FollowUp string  `json:"follow_up,omitempty"`
-	Context  Context `json:"context,omitzero"`
-	Habits   Habits  `json:"habits,omitzero"`
+	Steering string `json:"steering,omitempty"`
+	FollowUp string `json:"follow_up,omitempty"`
+	// RotateAfter is how long a session may rest before a prompt for it begins it
+	// anew; 0: for ever.
+	RotateAfter time.Duration `json:"rotate_after,omitempty"`
+	Context     Context       `json:"context,omitzero"`
+	Habits      Habits        `json:"habits,omitzero"`
 
 	// Hooks are asked on the way, in this order: the profile's, then the host's.
 	Hooks []hook.Entry `json:"hooks,omitempty"`

@@ -157,6 +157,9 @@ func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.A
 	if err != nil {
 		return err
 	}
+	if from := ask.Key.Stream; from != "" && from != sub.Key.Stream && !c.quiet {
+		fmt.Fprintf(c.stderr, "roster: session %s has rested longer than session.rotate-after: this goes on in the new session %s\n", from, sub.Key.Stream)
+	}
 	w := roster.Watch{Post: sub.Post}
 	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
 }

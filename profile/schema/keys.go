@@ -124,8 +124,8 @@ var keys = [...]Key{
 		Key{Name: "profile", Shape: text, Meaning: "the profile that extracts it"},
 	))},
 	{Name: "context", Acts: true, Meaning: "what of a long conversation is sent", Shape: contextShape},
-	{Name: "session", Meaning: "the session that a run belongs to", Shape: dict(
-		Key{Name: "rotate-after", Shape: duration, Meaning: "a new one after this time without a prompt"},
+	{Name: "session", Acts: true, Meaning: "the session that a run belongs to", Shape: dict(
+		Key{Name: "rotate-after", Shape: duration, Acts: true, Meaning: "a prompt for one that has rested so long begins a new one, with its settings and without its conversation"},
 		Key{Name: "scope", Shape: word("ephemeral", "persistent"), Meaning: "whether it is kept"},
 	)},
 	{Name: "planning", Acts: true, Default: "false", Meaning: "a plan before the first tool call", Shape: planning},
