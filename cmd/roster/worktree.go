@@ -261,8 +261,11 @@ func (c *cli) sureToDrop(ctx context.Context, app *roster.App, k session.Key, id
 	if roster.Code(err) == "WorktreeGone" {
 		return true, nil
 	}
-	if err != nil || w.Unchanged() && w.Ignored == 0 {
-		return err == nil, err
+	if err != nil {
+		return false, fmt.Errorf("what would be lost cannot be shown (--yes drops it unseen): %w", err)
+	}
+	if w.Unchanged() && w.Ignored == 0 {
+		return true, nil
 	}
 	fmt.Fprintln(c.stderr, render.Safe(text))
 	c.sayLeftOut(&w)

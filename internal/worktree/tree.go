@@ -126,7 +126,7 @@ func (r *Repo) clear(ctx context.Context, t Tree) (free bool, err error) {
 func (r *Repo) Remove(ctx context.Context, t Tree) error {
 	base, err := os.OpenRoot(filepath.Dir(t.Dir))
 	if err == nil {
-		err = base.RemoveAll(filepath.Base(t.Dir))
+		err = removeAll(base, filepath.Base(t.Dir))
 		base.Close()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -137,6 +137,22 @@ func (r *Repo) Remove(ctx context.Context, t Tree) error {
 	}
 	_, err = r.git.run(ctx, "worktree", "remove", "--force", "--force", "--", t.Dir)
 	return err
+}
+
+// removeAll removes a folder also where folders in it may not be written to, such
+// as those of downloaded modules.
+func removeAll(base *os.Root, name string) error {
+	err := base.RemoveAll(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = fs.WalkDir(base.FS(), name, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = base.Chmod(path, 0o700) // what cannot be had is said below
+		}
+		return nil
+	})
+	return base.RemoveAll(name)
 }
 
 // DeleteBranch takes the branch of a tree away that has been removed.
