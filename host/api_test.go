@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -403,6 +404,21 @@ func TestGoingBack(t *testing.T) {
 	s.post(path+"/rerun", `{"onBusy":"queue"}`).wantError(t, 400, "InvalidField")
 	s.post(path+"/revert", `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
 	s.post(path+"/rerun", `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
+}
+
+func TestUndoOverHTTP(t *testing.T) {
+	s := newSite(t, script.Reply{Text: "one"})
+	var first struct{ SessionID string }
+	s.post("/chat", `{"message":"hi","agentId":"echo"}`).into(t, &first)
+	path := "/sessions/" + first.SessionID + "/undo"
+	var out view.Undo
+	if s.post(path, `{"dryRun":true}`).into(t, &out); out.ID != first.SessionID || !out.DryRun || out.Files == nil || out.Plan == "" {
+		t.Errorf("%+v", out)
+	}
+	s.post(path, "").into(t, &out)
+	s.post(path, `{"plan":"another"}`).wantError(t, 409, "OtherPlan")
+	s.post(path, `{"dry":true}`).wantError(t, 400, "InvalidField")
+	s.post(path, `{"tenantId":"other"}`).wantError(t, 404, "SessionNotFound")
 }
 
 func TestFindingAndRemovingSessions(t *testing.T) {
