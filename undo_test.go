@@ -15,9 +15,9 @@ import (
 	"github.com/rosterrun/roster/store/memory"
 )
 
-// editors opens a workspace in which an agent writes, and gives a task to another
+// undoing opens a workspace in which an agent writes, and gives a task to another
 // that runs a command.
-func editors(t *testing.T, parent, child []script.Reply) *roster.App {
+func undoing(t *testing.T, parent, child []script.Reply) *roster.App {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "roster.yaml", "providers:\n  bench: {api: script, base-url: none.yaml}\n")
@@ -77,7 +77,7 @@ func undo(t *testing.T, app *roster.App, k session.Key, o roster.UndoOptions) ma
 // survives the undo, the undo of that, and the next one.
 func TestUndo(t *testing.T) {
 	end := script.Reply{Text: "end"}
-	app := editors(t, []script.Reply{
+	app := undoing(t, []script.Reply{
 		calls("edit", `{"path":"a.txt","old":"two","new":"TWO"}`, "write", `{"path":"new/b.txt","content":"b"}`),
 		calls("task", `{"profile":"child","prompt":"do it"}`),
 		end,
@@ -139,7 +139,7 @@ func TestUndo(t *testing.T) {
 
 // TestUndoIsWhatWasShown: nothing is done when the files have changed since.
 func TestUndoIsWhatWasShown(t *testing.T) {
-	app := editors(t, []script.Reply{calls("write", `{"path":"a.txt","content":"new\n"}`), {Text: "end"}}, nil)
+	app := undoing(t, []script.Reply{calls("write", `{"path":"a.txt","content":"new\n"}`), {Text: "end"}}, nil)
 	k := work(t, app, session.Key{})
 	u, err := app.Undo(t.Context(), k, roster.UndoOptions{DryRun: true})
 	if err != nil || u.Changes() != 1 {
@@ -157,7 +157,7 @@ func TestUndoIsWhatWasShown(t *testing.T) {
 
 // TestUndoOfWhatWasImported: another machine's log changes nothing here.
 func TestUndoOfWhatWasImported(t *testing.T) {
-	app := editors(t, []script.Reply{calls("write", `{"path":"a.txt","content":"new\n"}`), {Text: "end"}}, nil)
+	app := undoing(t, []script.Reply{calls("write", `{"path":"a.txt","content":"new\n"}`), {Text: "end"}}, nil)
 	k := work(t, app, session.Key{})
 	var file strings.Builder
 	if err := app.Export(t.Context(), k, &file); err != nil {
