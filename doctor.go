@@ -22,7 +22,7 @@ import (
 // Finding is one thing that was looked at, and how it stands. It never holds a
 // secret.
 type Finding struct {
-	Area   string `json:"area"` // workspace, profiles, models, store or commands
+	Area   string `json:"area"` // workspace, profiles, models, store, web or commands
 	Name   string `json:"name"`
 	Status string `json:"status"` // ok, note, warning or error
 	Detail string `json:"detail"`
@@ -38,6 +38,7 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	d.profiles()
 	d.models()
 	d.store()
+	d.web()
 	d.commands()
 	return d.found
 }

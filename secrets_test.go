@@ -30,11 +30,12 @@ const (
 	plantedCommand = "command-planted-0123456789" // a key-command prints it
 	plantedFile    = "file-planted-0123456789"    // a kept key
 	plantedHeader  = "header-planted-0123456789"  // ${TEAM_HEADER} in a header
+	plantedSearch  = "search-planted-0123456789"  // $FIND_IT, the key of the search service
 )
 
 // everySecret is said by whatever may say something: a provider that refuses, a tool,
 // a panic.
-var everySecret = strings.Join([]string{plantedEnv, plantedName, plantedCommand, plantedFile, plantedHeader}, " and ")
+var everySecret = strings.Join([]string{plantedEnv, plantedName, plantedCommand, plantedFile, plantedHeader, plantedSearch}, " and ")
 
 // lockedBuffer is what the program logs.
 type lockedBuffer struct {
@@ -73,7 +74,19 @@ func TestPlantedSecrets(t *testing.T) {
 		fmt.Fprintf(w, `{"error":{"message":"no such deployment for %s with %v"}}`, everySecret, r.Header)
 	}))
 	defer server.Close()
+	var searched, fetched atomic.Bool
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/search" {
+			searched.Store(r.Header.Get("Authorization") == "Bearer "+plantedSearch)
+			fmt.Fprintf(w, `{"results":[{"url":"https://a.example/","title":"%s"}]}`, everySecret)
+			return
+		}
+		fetched.Store(r.Header.Get("Authorization") == "")
+		fmt.Fprintf(w, "A page that says %s.", everySecret)
+	}))
+	defer elsewhere.Close()
 	dir, home, state := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, home, "roster.yaml", fmt.Sprintf("search: {kind: searxng, url: '%s', key-env: FIND_IT}\nweb: {allow: [127.0.0.1]}\n", elsewhere.URL))
 	recording := filepath.Join(t.TempDir(), "calls.ndjson")
 	declare := func(name, keys string) string {
 		return fmt.Sprintf("  %s: {api: openai-chat, base-url: '%s', %s}\n", name, server.URL, keys)
@@ -87,6 +100,8 @@ func TestPlantedSecrets(t *testing.T) {
 - tools:
   - {name: read, input: {path: secrets.txt}}
   - {name: read, input: {path: nowhere}}
+  - {name: websearch, input: {query: x}}
+  - {name: webfetch, input: {url: '`+elsewhere.URL+`/page'}}
 - text: Done.
 `)
 	write(t, dir, "secrets.txt", everySecret+"\n")
@@ -94,7 +109,7 @@ func TestPlantedSecrets(t *testing.T) {
 	for name, m := range map[string]string{"env": "p/m", "command": "c/m", "file": "k/m", "panic": "own/m", "tools": "s/m"} {
 		write(t, dir, "profiles/"+name+".md", "---\nname: "+name+"\ndescription: d\nmodel: "+m+"\nretry: {max: 0}\npermission: {'*': allow}\n---\nWork.\n")
 	}
-	vars := env{"ROSTER_HOME": home, "P_KEY": plantedEnv, "BUILD_TOKEN": plantedName, "TEAM_HEADER": plantedHeader}
+	vars := env{"ROSTER_HOME": home, "P_KEY": plantedEnv, "BUILD_TOKEN": plantedName, "TEAM_HEADER": plantedHeader, "FIND_IT": plantedSearch}
 	t.Setenv("BUILD_TOKEN", plantedName)
 	logged := &lockedBuffer{}
 	app, _, err := roster.Open(dir, roster.Options{
@@ -165,6 +180,9 @@ func TestPlantedSecrets(t *testing.T) {
 	fmt.Fprintln(out, synced, err, app.Models().List(), app.Models().Keys(), app.Doctor(t.Context()), app.Config().Settings())
 	fetch("GET", "/sessions", "")
 	fetch("GET", "/profiles", "")
+	if !searched.Load() || !fetched.Load() {
+		t.Error("the search service was not asked with its key, or the page with one")
+	}
 	if err := app.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

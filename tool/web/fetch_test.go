@@ -278,7 +278,7 @@ func TestCertificate(t *testing.T) {
 
 // TestSlowPages: what is made to be slow to read is given up with the call.
 func TestSlowPages(t *testing.T) {
-	const n = 1 << 19
+	const n = 1 << 18
 	for name, piece := range map[string]string{
 		"nested": "<div>", "unclosed": "<b>", "formatting": "<a><b>", "lists": "<ul><li>", "quotes": "<blockquote>x", "tables": "<table><tr><td>",
 		"links": "<a href=x>y</a>", "brackets": "[", "stars": "*_", "escapes": `\`, "entities": "&amp", "attributes": "<p a", "comments": "<!--", "cells": "<table><td>",

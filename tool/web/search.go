@@ -122,7 +122,7 @@ func (p *searchPlan) Run(ctx context.Context, _ func(string)) (tool.Result, erro
 			fmt.Fprintf(&out, "   %s\n", r.snippet)
 		}
 	}
-	about := fmt.Sprintf("%d results from %s", len(list), p.tool.at.Host)
+	about := fmt.Sprintf("Results from %s: %d", p.tool.at.Host, len(list))
 	return tool.Text(Fence(about, "results", out.String())), nil
 }
 

@@ -59,7 +59,7 @@ func TestServices(t *testing.T) {
 				}
 			}
 			want := "1. A & b\n   https://a.example/x\n   One two three\n2. C\n   https://c.example/\n[end of results"
-			if !strings.Contains(got, want) || !strings.HasPrefix(got, "2 results from 127.0.0.1") || strings.Contains(got, "javascript") {
+			if !strings.Contains(got, want) || !strings.HasPrefix(got, "Results from 127.0.0.1:") || strings.Contains(got, "javascript") {
 				t.Errorf("%s", got)
 			}
 		})
