@@ -18,7 +18,7 @@ type Hook = hook.Hook
 func (a *App) hooks(s *spec.Spec) (*hook.Set, error) {
 	list := make([]hook.Hook, 0, len(s.Hooks)+len(a.opts.Hooks))
 	for i := range s.Hooks {
-		h, err := a.fileHook(&s.Hooks[i])
+		h, err := a.fileHook(s, &s.Hooks[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46,12 +46,16 @@ func (a *App) loud(h hook.Hook) func(context.Context, *hook.Moment) (hook.Verdic
 
 // fileHook makes a hook of what a file says. It is asked only as long as that is
 // trusted; after that it denies.
-func (a *App) fileHook(e *hook.Entry) (hook.Hook, error) {
+func (a *App) fileHook(s *spec.Spec, e *hook.Entry) (hook.Hook, error) {
 	ask := external.Address{Client: a.client, URL: e.URL}.Ask
 	if e.Command != "" {
 		helper, hold := a.helper()
+		box, err := a.hookBox(s, e)
+		if err != nil {
+			return hook.Hook{}, err
+		}
 		env := append(tool.Environ(os.Environ(), a.keyVariables()), "PWD="+a.dir)
-		ask = external.Command{Line: e.Command, Helper: helper, Dir: a.dir, Env: env, Hold: hold}.Ask
+		ask = external.Command{Line: e.Command, Helper: helper, Dir: a.dir, Env: env, Hold: hold, Box: box}.Ask
 	}
 	item := trust.OfHook(e)
 	return hook.Hook{On: e.On, Name: e.Name(), Match: e.Match, Timeout: e.Timeout, Ask: func(ctx context.Context, m *hook.Moment) (hook.Verdict, error) {

@@ -112,9 +112,10 @@ func TestHooksGetNoKeys(t *testing.T) {
 	write(t, dir, "profiles/a.md", "---\ndescription: d\nmodel: script:a.yaml\npermission: {read: allow}\nhooks:\n  before-turn: "+commands("env > env.txt")+
 		"\n  after-tool: [{url: \""+s.URL+"\", match: rea?}]\n---\nx\n")
 	write(t, dir, "a.yaml", "replies: [{tools: [{name: read, input: {path: key}}]}, {text: Done.}]\n")
+	home := t.TempDir()
 	app, _, err := roster.Open(dir, roster.Options{State: t.TempDir(), Trust: true, Getenv: func(name string) string {
 		if name == "ROSTER_HOME" {
-			return filepath.Join(dir, "home")
+			return home
 		}
 		return os.Getenv(name)
 	}})

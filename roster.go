@@ -105,6 +105,7 @@ type App struct {
 	grants *grants.Store
 	jobs   *tool.Jobs
 	files  *history.Keeper
+	temp   temp
 
 	keyCommands keyCommands
 	keys        *keyfile.Store
@@ -379,6 +380,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.jobs.Close()
 	errs = append(errs, a.files.Close())
 	a.client.CloseIdleConnections()
+	errs = append(errs, a.temp.remove())
 	for _, c := range closers {
 		errs = append(errs, c())
 	}

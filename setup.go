@@ -138,6 +138,7 @@ func narrow(s *spec.Spec, v trust.View, policy config.Policy, lookup func(string
 		out.Rules[i].Untrusted = r.Untrusted || !v.Rules(r.At.File)
 	}
 	out.DefaultPermission = min(out.DefaultPermission, permission.Ask)
+	out.Sandbox = out.Sandbox.Distrusted()
 	if out.PermissionMode == permission.ModeAcceptEdits || out.PermissionMode == permission.ModeBypass {
 		out.PermissionMode = permission.ModeDefault
 	}

@@ -2,7 +2,6 @@ package roster
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/rosterrun/roster/sandbox"
@@ -15,6 +14,10 @@ import (
 func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	env := a.env(s)
 	env.Exec, env.Hold = a.helper()
+	var err error
+	if env.Box, err = a.box(s); err != nil {
+		return nil, err
+	}
 	list, err := tool.Builtins(env)
 	if err != nil {
 		return nil, err
@@ -45,12 +48,8 @@ func (a *App) helper() (start []string, hold *os.File) {
 
 // env is what the tools of a spec work in. Commands need more.
 func (a *App) env(s *spec.Spec) tool.Env {
-	env := tool.Env{
-		Root: s.Workspace, StateDir: a.state, Protected: append(a.Catalog().Paths(), a.trusts.Home),
+	return tool.Env{
+		Root: s.Workspace, StateDir: a.hidden(), Protected: append(a.Catalog().Paths(), a.trusts.Home),
 		Secrets: a.keyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
 	}
-	if a.opts.State == "" {
-		env.StateDir = filepath.Dir(a.state) // where the state of other workspaces is too
-	}
-	return env
 }

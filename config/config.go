@@ -96,6 +96,8 @@ type Policy struct {
 	Permission []permission.Rule
 	// Limits are the smallest that anyone set.
 	Limits profile.Limits
+	// Sandbox are the walls that stand around what any profile runs.
+	Sandbox []*profile.Sandbox
 }
 
 // Server says how the HTTP server listens.

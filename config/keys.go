@@ -22,13 +22,13 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"sandbox", "rig", "mcp-servers",
+		"rig", "mcp-servers",
 		"openapi", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox"}
 }
 
 func (s section) root(it item) {
@@ -59,6 +59,8 @@ func (s section) root(it item) {
 			s.each(it, s.approvals)
 		case "hooks":
 			s.hooks(it)
+		case "sandbox":
+			s.sandbox(it)
 		case "catalog":
 			s.each(it, s.catalog)
 		case "prompts":

@@ -97,6 +97,9 @@ const (
 
 	CodeNoProvider = "P223"
 
+	CodeSandboxWall = "P246"
+	CodeSandboxLink = "P247"
+
 	CodeNoSearch = "P256"
 )
 
@@ -182,6 +185,8 @@ var codes = [...]Code{
 	{CodeLaunches, "", SeverityNote, "A permission rule allows a program that runs what it is given, such as an interpreter, with any words, or every command line: that is more than it names."},
 	{CodeHook, SchemaValidation, SeverityError, "A hook cannot be understood: it has neither or both of command and url, a key or an event that there is not, or a value that does not fit."},
 	{CodeNoProvider, "", SeverityWarning, "A profile names a context provider that this program does not have; nothing is added to its requests for it."},
+	{CodeSandboxWall, "", SeverityWarning, "A profile asks for a weaker sandbox than roster.yaml sets for all; that of roster.yaml holds."},
+	{CodeSandboxLink, "", SeverityWarning, "A path in sandbox.read is a link in the workspace that leads out of it; it may not be read."},
 	{CodeNoSearch, "", SeverityWarning, "A profile lists websearch, and no service answers searches; the tool is not offered."},
 }
 

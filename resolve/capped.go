@@ -23,6 +23,9 @@ func Capped(s *spec.Spec, policy config.Policy, lookup func(string) (string, boo
 	if len(rules)+len(s.HostRules) > 0 && !reflect.DeepEqual(rules, s.HostRules) {
 		out.HostNow = rules
 	}
+	if out.Sandbox, err = walled(s.Sandbox, policy.Sandbox, s.Workspace); err != nil {
+		return nil, err
+	}
 	l := &out.Limits
 	l.Set = maps.Clone(l.Set)
 	atMost(l, "turns", &l.Turns, policy.Limits.Turns)

@@ -30,6 +30,8 @@ var fieldKeys = map[string]string{
 	"Context.Window": "context.window", "Context.Reserve": "context.reserve", "Context.CompactAt": "context.compact-at",
 	"Context.KeepFirst": "context.keep-first", "Context.KeepRecent": "context.keep-recent", "Context.Strategy": "context.strategy",
 	"Context.MaxResult": "context.max-result", "Context.Summariser": "context.summariser", "Context.Providers": "context.providers",
+	"Sandbox.Kind": "sandbox.kind", "Sandbox.Preset": "sandbox.preset", "Sandbox.Read": "sandbox.read", "Sandbox.NoNetwork": "sandbox.network",
+	"Sandbox.Image":      "sandbox.image",
 	"Limits.FinalAnswer": "limits.final-answer",
 	"Habits.Planning.On": "planning", "Habits.Planning.Mandatory": "planning", "Habits.Planning.Analysis": "planning",
 	"Habits.Planning.Review": "planning", "Habits.Planning.Plan": "planning",

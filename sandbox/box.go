@@ -33,6 +33,9 @@ type Box struct {
 	// Write are folders that may be read and written: the workspace, and one
 	// for what is temporary.
 	Write []string `json:"write,omitempty"`
+	// Temp is the one of them that is for temporary files: TMPDIR says so to the
+	// command. Empty: as its environment has it.
+	Temp string `json:"temp,omitempty"`
 	// Read are further files and folders that may be read, and run, beside those
 	// of the system: toolchains.
 	Read []string `json:"read,omitempty"`
@@ -121,9 +124,8 @@ func (b Box) checkLandlock() error {
 	}
 	allowed := append(append(append([]string{}, b.Write...), b.Read...), systemFolders()...)
 	for _, h := range b.Hidden {
-		h = real(h)
 		for _, p := range allowed {
-			if p = real(p); within(p, h) || within(h, p) {
+			if !Apart(p, []string{h}) {
 				return b.unavailable(fmt.Sprintf("%s may be reached, and %s, which no command may reach, cannot be kept apart from it", p, h),
 					"choose bubblewrap, or move one of them: --state names another place for roster's state")
 			}
@@ -139,15 +141,33 @@ func (b Box) Describe() string {
 	case None, "":
 		return ""
 	case Landlock:
-		return fmt.Sprintf("Commands run in a sandbox: they may write only below %s, and read those, %s; "+
-			"the rest of the machine, such as the home folder, is out of reach, and a permission that is denied there is no fault of the command.",
-			strings.Join(b.Write, " and "), strings.Join(append([]string{"the system's folders"}, b.Read...), ", "))
+		return "Commands run in a sandbox: they may write only in the workspace and in $TMPDIR, and read these" +
+			and(b.Read) + " and the system's folders. What else there is, such as the home folder, is out of reach: " +
+			"\"Permission denied\" there does not mean that something is wrong, and there is no way around it."
 	}
 	network := "There is no network."
 	if b.Network {
 		network = "There is a network."
 	}
-	return "Commands run in a sandbox: they may write only below " + strings.Join(b.Write, " and ") + ". " + network
+	return "Commands run in a sandbox: they may write only in the workspace and in /tmp, which is their own. " + network
+}
+
+func and(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(paths, ", ")
+}
+
+// Apart says whether a path neither holds one of others, nor lies in it.
+func Apart(path string, others []string) bool {
+	path = real(path)
+	for _, o := range others {
+		if o = real(o); within(path, o) || within(o, path) {
+			return false
+		}
+	}
+	return true
 }
 
 // told is what the helper is told of a box.

@@ -99,6 +99,9 @@ func (c *Command) build(ctx context.Context, argv []string, control, ours *os.Fi
 	cmd := exec.CommandContext(ctx, c.Helper[0], argv...)
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{}, c.Env...)
+	if c.Box.Temp != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+c.Box.Temp) // of two, the last counts
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	cmd.ExtraFiles = []*os.File{control}
 	if c.Hold != nil {

@@ -81,6 +81,9 @@ type Spec struct {
 	// last.
 	Above []Denier `json:"above,omitempty"`
 
+	// Sandbox is where commands run.
+	Sandbox Sandbox `json:"sandbox,omitzero"`
+
 	// Workspace is the absolute directory that tools work in.
 	Workspace string `json:"workspace"`
 	// Worktree is the tree that Workspace is in; nil: the workspace itself.

@@ -125,6 +125,8 @@ func findModel(key string, n *yaml.Node) (out []found) {
 	return out
 }
 
+// findSandbox takes what lets commands out of the sandbox, or lets them read
+// beyond the workspace; and the image, which would be fetched.
 func findSandbox(key string, n *yaml.Node) (out []found) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -133,12 +135,16 @@ func findSandbox(key string, n *yaml.Node) (out []found) {
 		}
 	case yaml.MappingNode:
 		entries(n, func(k string, v *yaml.Node, drop func()) {
-			switch {
-			case k == "kind" && open(v.Value):
+			switch k = Kebab(k); {
+			case (k == "kind" || k == "preset") && open(v.Value), k == "image":
 				out = append(out, found{Sandbox, join(key, k), v, drop})
+			case k == "read" && v.Kind == yaml.ScalarNode:
+				if beyond(v.Value) {
+					out = append(out, found{Path, join(key, k), v, drop})
+				}
 			case k == "read":
 				entries(v, func(_ string, p *yaml.Node, drop func()) {
-					if !filepath.IsLocal(p.Value) {
+					if beyond(p.Value) {
 						out = append(out, found{Path, join(key, k), p, drop})
 					}
 				})
@@ -148,8 +154,21 @@ func findSandbox(key string, n *yaml.Node) (out []found) {
 	return out
 }
 
-// open says whether a word for a sandbox means that there is none.
-func open(word string) bool { return word == "none" || word == "danger-full-access" }
+// beyond says whether a path, or one of several, may lead out of the workspace by
+// itself.
+func beyond(paths string) bool {
+	for path := range strings.SplitSeq(paths, ",") {
+		if path = strings.TrimSpace(path); !filepath.IsLocal(path) || strings.HasPrefix(path, "~") || strings.Contains(path, "$") {
+			return true
+		}
+	}
+	return false
+}
+
+// open says whether a word for a sandbox means that there is none, or hardly any.
+func open(word string) bool {
+	return word == "none" || word == "danger-full-access" || word == "maintenance"
+}
 
 func findWhole(kind Kind) func(string, *yaml.Node) []found {
 	return func(key string, n *yaml.Node) []found { return []found{{kind, key, n, func() { empty(n) }}} }

@@ -338,7 +338,7 @@ func openStore(t testing.TB, path string) *sqlite.Store {
 
 // database is where the server keeps its sessions.
 func (w *workspace) database() string {
-	found, err := filepath.Glob(filepath.Join(w.dir, ".state", "roster", "*", "roster.db"))
+	found, err := filepath.Glob(filepath.Join(w.dir+".state", "roster", "*", "roster.db"))
 	if err != nil || len(found) != 1 {
 		w.t.Fatalf("databases: %q, %v", found, err)
 	}

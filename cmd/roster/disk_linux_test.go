@@ -106,7 +106,7 @@ func follow(url, id string) string {
 // smallDisk mounts a file system of 4 MiB over the state directory, for the
 // command alone.
 func smallDisk(w *workspace) []string {
-	state := filepath.Join(w.dir, ".state")
+	state := w.dir + ".state"
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func smallDisk(w *workspace) []string {
 
 // inside is a file as the process sees it.
 func (w *workspace) inside(pid int, name string) string {
-	return filepath.Join("/proc", fmt.Sprint(pid), "root", w.dir, ".state", name)
+	return filepath.Join("/proc", fmt.Sprint(pid), "root", w.dir+".state", name)
 }
 
 func (w *workspace) fillDisk(pid int) {

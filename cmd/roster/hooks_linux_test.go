@@ -17,14 +17,14 @@ func (w *workspace) hooksOf(where string) string {
 	var b strings.Builder
 	for _, on := range hook.Events() {
 		name := where + "-" + string(on)
-		fmt.Fprintf(&b, "%s: [{command: 'echo %s >> ../ran; echo ''{\"decision\":\"allow\"}'''}, {url: \"%s/hook/%s\"}], ", on, name, w.provider.URL, name)
+		fmt.Fprintf(&b, "%s: [{command: 'echo %s >> ran; echo ''{\"decision\":\"allow\"}'''}, {url: \"%s/hook/%s\"}], ", on, name, w.provider.URL, name)
 	}
 	return "{" + strings.TrimSuffix(b.String(), ", ") + "}"
 }
 
 // ran lists the hooks that were asked, and forgets them.
 func (w *workspace) ran() (commands, addresses string) {
-	file := filepath.Join(w.dir, "../ran")
+	file := filepath.Join(w.dir, "ran")
 	data, _ := os.ReadFile(file)
 	os.Remove(file)
 	addresses = strings.Join(w.provider.hooked(), "\n")

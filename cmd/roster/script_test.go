@@ -38,6 +38,9 @@ func setUp(t *testing.T, e *testscript.Env) error {
 		name, value, _ := strings.Cut(v, "=")
 		e.Setenv(name, value)
 	}
+	// Where scripts look at them. No command runs in a workspace that holds them.
+	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
+	e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 	e.Setenv("ROSTER_TRUST", "1") // those about trust take it back
 	e.Setenv("SERVER", p.URL)
 	e.Setenv("PROVIDER", p.URL+"/v1")
@@ -46,12 +49,14 @@ func setUp(t *testing.T, e *testscript.Env) error {
 	return nil
 }
 
-// environment is that of a user who has set nothing.
+// environment is that of a user who has set nothing, and whose own files are
+// beside the workspace.
 func environment(dir string) []string {
 	return []string{
 		"HOME=" + filepath.Join(dir, ".home"),
-		"XDG_STATE_HOME=" + filepath.Join(dir, ".state"),
-		"XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"),
+		"XDG_STATE_HOME=" + dir + ".state",
+		"XDG_CONFIG_HOME=" + dir + ".config",
+		"TMPDIR=" + filepath.Dir(dir),
 		"ROSTER_HOME=", "NO_COLOR=", "TERM=xterm", "LC_ALL=C", "TZ=UTC",
 		"ANTHROPIC_API_KEY=", "OPENAI_API_KEY=", "GEMINI_API_KEY=", "OLLAMA_HOST=",
 		"PATH=" + os.Getenv("PATH"),

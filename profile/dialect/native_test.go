@@ -36,7 +36,7 @@ func TestKeptKeysAreChecked(t *testing.T) {
 		{"either form", "planning: [a]", []string{`2:11 P110 planning takes true or false, or a map, not a list`}},
 		{"a word", "steering: some", []string{`2:11 P111 steering takes one-at-a-time, all, not "some"`}},
 		{"a near word", "permission-mode: accept-edit", []string{`2:18 P111 permission-mode takes default, plan, accept-edits, dont-ask, bypass, not "accept-edit"; did you mean "accept-edits"?`}},
-		{"a guard that is right", "sandbox: landlock", []string{`2:1 P114 this version does not act on sandbox: the profile is not restricted by it`}},
+		{"a guard that is wrong", "sandbox: {kind: moat}", []string{`2:17 P111 sandbox.kind takes none, landlock, bubblewrap, docker, not "moat"`}},
 		{"a time", "tool-timeout: 5", []string{`2:15 P110 tool-timeout takes a time above zero, not "5"; write the unit: 5s`}},
 		{"a fraction", "context: {compact-at: 85}", []string{`2:23 P111 context.compact-at is 85; it takes 0 to 1`}},
 		{"a list of maps", "hooks: {before-tool: [{command: x, timeout: 5}]}", []string{`2:45 P110 hooks.before-tool.timeout takes a time above zero, not "5"; write the unit: 5s`}},

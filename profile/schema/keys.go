@@ -102,11 +102,12 @@ var keys = [...]Key{
 		Key{Name: "size", Shape: atLeast1, Acts: true, Default: "3", Meaning: "calls at a time when batched"},
 	))},
 	{Name: "tool-timeout", Shape: duration, Acts: true, Default: "15m", Meaning: "the longest that a tool call may take; what is given to other agents, and what a person is asked, takes as long as it does"},
-	{Name: "sandbox", Guard: true, Meaning: "where shell commands run", Shape: sandboxes.or(dict(
-		Key{Name: "kind", Shape: word("none", "landlock", "bubblewrap", "docker"), Default: "landlock where the kernel has it", Meaning: "the wall around them"},
-		Key{Name: "preset", Shape: word("public", "maintenance"), Meaning: "`public`: no network and no files of the host"},
-		Key{Name: "read", Shape: list, Meaning: "further folders that may be read"},
-		Key{Name: "image", Shape: text, Meaning: "the image for docker"},
+	{Name: "sandbox", Acts: true, Guard: true, Meaning: "where commands run; `roster.yaml` may set more for all", Shape: sandboxes.or(dict(
+		Key{Name: "kind", Shape: word("none", "landlock", "bubblewrap", "docker"), Acts: true, Default: "landlock where the kernel has it", Meaning: "the wall around them"},
+		Key{Name: "preset", Shape: word("public", "maintenance"), Acts: true, Meaning: "`public`: no network and no further files of the host; `maintenance`: all of the host may be read"},
+		Key{Name: "read", Shape: list, Acts: true, Meaning: "further files and folders that may be read"},
+		Key{Name: "network", Shape: boolean, Acts: true, Default: "true with none and landlock, else false", Meaning: "whether they may connect"},
+		Key{Name: "image", Shape: text, Acts: true, Meaning: "the image for docker"},
 	))},
 	{Name: "cache", Shape: word("auto", "manual", "off"), Acts: true, Default: "auto", Meaning: "the provider's prompt cache"},
 	{Name: "cache-breakpoints", Shape: list, Acts: true, Default: "all three", Meaning: "what `cache: manual` has the provider keep: `system`, `tools`, `messages` (up to the last but one)"},
