@@ -28,7 +28,7 @@ var imports = map[string]string{
 	"profile":         "permission source",
 	"profile/schema":  "tool/contract",
 	"profile/dialect": "hook permission profile profile/schema source tool/contract",
-	"catalog":         "internal/gitlog profile profile/dialect source",
+	"catalog":         "internal/gitlog internal/ignore profile profile/dialect source",
 
 	"trust": "hook internal/keep permission profile source",
 
@@ -64,7 +64,7 @@ var imports = map[string]string{
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
-	"tool/history":         "session",
+	"tool/history":         "internal/ignore session",
 
 	"engine/habit": "message session spec",
 

@@ -194,7 +194,7 @@ func (w *walker) search(top folder) {
 		}
 		for _, e := range entries {
 			next := f.into(e.Name(), filepath.Join(f.inRoot, e.Name()))
-			if !e.IsDir() || w.isPassed(next.rel) || f.ignoring.match(f, e) {
+			if !e.IsDir() || w.isPassed(next.rel) || f.ignored(e) {
 				continue
 			}
 			if len(queue) < w.src.most {
@@ -248,7 +248,7 @@ func isMark(name string) bool {
 func (w *walker) main(f folder, entries []fs.DirEntry) {
 	name, _, _ := dialect.DirectoryParts()
 	for _, e := range entries {
-		if e.Name() == name && !f.ignoring.match(f, e) {
+		if e.Name() == name && !f.ignored(e) {
 			w.entry(f, e)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rosterrun/roster/internal/ignore"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/source"
@@ -50,7 +51,7 @@ type walker struct {
 // folder is a folder on the walk.
 type folder struct {
 	rel, inRoot string
-	ignoring    *ignoring
+	ignoring    *ignore.Set
 	claimed     bool // its Markdown files are
 	profile     bool // it is a directory profile
 	depth       int
@@ -200,7 +201,7 @@ func (w *walker) dir(f folder) {
 	f.ignoring = w.within(f, entries)
 	f.profile = w.isProfile(entries)
 	for _, e := range entries {
-		if !hidden(e.Name()) && !f.ignoring.match(f, e) {
+		if !hidden(e.Name()) && !f.ignored(e) {
 			w.entry(f, e)
 		}
 	}
@@ -216,7 +217,7 @@ func (w *walker) matching(f folder, pattern []string) {
 	for _, e := range entries {
 		ok, err := path.Match(pattern[0], e.Name())
 		switch {
-		case err != nil || !ok || f.ignoring.match(f, e):
+		case err != nil || !ok || f.ignored(e):
 		case len(pattern) == 1:
 			w.entry(f, e)
 		case e.IsDir():
