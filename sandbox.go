@@ -13,7 +13,13 @@ import (
 )
 
 // box is what the commands of a spec run in.
-func (a *App) box(s *spec.Spec) (sandbox.Box, error) { return a.boxIn(s.Sandbox, s.Workspace) }
+func (a *App) box(s *spec.Spec) (sandbox.Box, error) {
+	b, err := a.boxIn(s.Sandbox, s.Workspace)
+	if t := s.Worktree; t != nil && t.Dir != "" && b.Kind != "" { // git looks there, and changes nothing
+		b.Read = append(b.Read[:len(b.Read):len(b.Read)], t.Dir, t.Repository)
+	}
+	return b, err
+}
 
 // hookBox is what a hook's command runs in: that of the spec, in the workspace's
 // root. Those that the user has in files of his own are his own programs, and run

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/worktree"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -287,4 +288,23 @@ func TestNobodyDecidesWhileTheSessionIsAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, e.app, s)
+}
+
+// TestGitLooksInAWorktreeBehindTheWall: commands in a worktree see its history and
+// change nothing of the repository.
+func TestGitLooksInAWorktreeBehindTheWall(t *testing.T) {
+	if err := sandbox.Probe(sandbox.Landlock); err != nil {
+		t.Fatal(err)
+	}
+	e := newEditors(t, `replies:
+  - {tools: [{name: bash, input: {command: "echo b >>docs/a.md; git diff --stat >seen; git log --format=%s >>seen; touch \"$(git rev-parse --git-common-dir)/hooks/evil\" || echo held >>seen"}}]}
+  - {text: Done.}
+`)
+	e.run(roster.Ask{Profile: "editor", Set: map[string]string{"sandbox": "landlock"}})
+	w := e.only()
+	got, err := os.ReadFile(filepath.Join(w.Dir, "seen"))
+	if err != nil || !strings.Contains(string(got), "docs/a.md | 1 +") || !strings.Contains(string(got), "first\nheld\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+	e.there(filepath.Join(e.dir, ".git", "hooks", "evil"), false)
 }

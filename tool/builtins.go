@@ -70,7 +70,7 @@ func Builtins(env Env) ([]Tool, error) {
 		&grepTool{def("grep"), w, grepSet},
 		&writeTool{def("write"), w},
 		&editTool{def("edit"), w},
-		&bashTool{bashIn(env), w, bashSet, env.Exec, Environ(environ, env.Secrets), env.Hold, env.Box, env.Jobs},
+		&bashTool{bashIn(env), w, bashSet, env.Exec, walledGit(Environ(environ, env.Secrets), env.Box), env.Hold, env.Box, env.Jobs},
 		askUserTool{def(AskUser)},
 		&noteTool{def(TodoName), runTodo},
 		&noteTool{def(PlanName), runPlan},
