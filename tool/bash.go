@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rosterrun/roster/permission"
@@ -77,7 +78,7 @@ func (t *bashTool) Prepare(_ context.Context, c Call) (Plan, error) {
 	}
 	if len(in.Timeout) > 0 {
 		if timeout, err = contract.ParseSpan(in.Timeout); err != nil {
-			return nil, fmt.Errorf("timeout: %w", err)
+			return nil, fmt.Errorf("timeout: %.40s is not a time; write seconds or a duration such as 90s or 5m, at most %v", in.Timeout, t.maxTimeout)
 		}
 	}
 	switch {
@@ -146,7 +147,10 @@ func (p *bashPlan) Close() error {
 }
 
 func (p *bashPlan) Run(ctx context.Context, progress func(string)) (Result, error) {
-	if p.err != nil {
+	switch {
+	case errors.Is(p.err, syscall.ENOTDIR):
+		return Result{}, fmt.Errorf("workdir: %s is not a directory", p.subject)
+	case p.err != nil:
 		return Result{}, fmt.Errorf("workdir: %w", notFound(p.subject, p.err))
 	}
 	gone, work := p.tool.gone(p.call)
@@ -181,7 +185,7 @@ func (p *bashPlan) Run(ctx context.Context, progress func(string)) (Result, erro
 func (p *bashPlan) line(out io.Writer) sandbox.Command {
 	return sandbox.Command{
 		Helper: p.tool.exec,
-		Argv:   []string{"bash", "--noprofile", "--norc", "-c", p.command},
+		Argv:   []string{"bash", "--noprofile", "--norc", "-c", "--", p.command},
 		Box:    p.tool.box,
 		Dir:    pinned.WorkingDir(p.dir.File(), p.Path),
 		Env:    append(p.tool.environ[:len(p.tool.environ):len(p.tool.environ)], "PWD="+p.Path),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 func TestBash(t *testing.T) {
 	f := newFixture(t)
 	f.file("sub/x.txt", "")
+	f.file("-o\n\xc3\xa9/x", "")
 	tests := map[string]struct {
 		in    object
 		want  string
@@ -38,6 +40,16 @@ func TestBash(t *testing.T) {
 		"no shell state":   {object{"command": "x=1; cd /"}, "[no output]", false},
 		"syntax error":     {object{"command": "echo ("}, "bash: -c: line 1: syntax error near unexpected token `newline'\nbash: -c: line 1: `echo ('\n[exit code 2]", true},
 		"binary output":    {object{"command": `printf 'a\377b'`}, "a\uFFFDb", false},
+		"NULs":             {object{"command": `printf 'a\0\0b\033[1mc'`}, "a\uFFFDb\x1b[1mc", false},
+		"closed input":     {object{"command": "exec <&-; read x 2> /dev/null; echo $?"}, "1\n", false},
+		"closed output":    {object{"command": "exec >&- 2>&-; sleep 0.05; exit 4"}, "[exit code 4]", true},
+		"blank":            {object{"command": " \n\t"}, "[no output]", false},
+		"here document":    {object{"command": "cat <<X\n$((1+1))\nX"}, "2\n", false},
+		"leading dash":     {object{"command": "-x"}, "bash: line 1: -x: command not found\n[exit code 127]", true},
+		"what stays":       {object{"command": "(tail -f /dev/null; echo late) & echo now"}, "now\n", false},
+		"stops itself":     {object{"command": "echo a; kill -STOP $$", "timeout": 0.3}, "a\n[timed out after 300ms; the command and all that it started were ended]", true},
+		"odd name":         {object{"command": "printf %s \"$(pwd)\"", "workdir": "-o\n\xc3\xa9"}, f.root + "/-o\n\xc3\xa9", false},
+		"long command":     {object{"command": "true " + strings.Repeat("x", 65000)}, "[no output]", false},
 		"number timeout":   {object{"command": "echo a", "timeout": 5}, "a\n", false},
 		"duration timeout": {object{"command": "echo a", "timeout": "1m"}, "a\n", false},
 	}
@@ -55,7 +67,9 @@ func TestBash(t *testing.T) {
 func TestBashRefusals(t *testing.T) {
 	f := newFixture(t, settingsOf(`{"bash":{"timeout":"5s","max-timeout":60}}`))
 	f.fails("bash", object{"command": "true", "timeout": 61}, "1m1s is more than the maximum, which is 1m0s")
-	f.fails("bash", object{"command": "true", "timeout": "soon"}, `"soon" is not a time`)
+	f.fails("bash", object{"command": "true", "timeout": "soon"}, `timeout: "soon" is not a time; write seconds or a duration such as 90s or 5m, at most 1m0s`)
+	f.fails("bash", object{"command": "true", "workdir": f.file("a.txt", "")}, "workdir: a.txt is not a directory")
+	f.fails("bash", object{"command": "true", "workdir": "~/x"}, "nothing in it is expanded")
 	f.fails("bash", object{"command": "true", "timeout": 0}, "0 is not a time")
 	f.fails("bash", object{"command": "true", "timeout": -1e300}, "is not a time")
 	f.fails("bash", object{"command": "true", "workdir": "none"}, "none does not exist")
@@ -120,6 +134,29 @@ func TestBashEnvironment(t *testing.T) {
 	if contains(text, "secret") || contains(text, "evil") {
 		t.Errorf("got:\n%s", text)
 	}
+}
+
+// TestBashKeepsNoState: what a call sets is gone with it.
+func TestBashKeepsNoState(t *testing.T) {
+	f := newFixture(t)
+	f.ok("bash", object{"command": "cd /; x=1; export y=2; alias z=ls; f() { :; }; set -f; umask 0; ulimit -c 7 2>/dev/null; trap : TERM"})
+	f.same(f.ok("bash", object{"command": "pwd; echo [$x$y]; type z f 2>&1 | grep -c 'not found'; echo $-; umask; trap"}), f.root+"\n[]\n2\nhBc\n"+strings.TrimSpace(umask(t))+"\n")
+}
+
+func umask(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("bash", "-c", "umask").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// TestBashLongLine: a line of 1 MB loses its middle like any output.
+func TestBashLongLine(t *testing.T) {
+	f := newFixture(t)
+	text := f.ok("bash", object{"command": "echo a; head -c 1000000 /dev/zero | tr '\\0' x; printf b"})
+	f.same(text, "a\n"+strings.Repeat("x", headBytes-2)+fmt.Sprintf("\n[%d bytes cut]\n", 1000003-headBytes-tailBytes)+strings.Repeat("x", tailBytes-1)+"b")
 }
 
 func TestBashLongOutput(t *testing.T) {

@@ -60,19 +60,19 @@ func (o *output) show(p []byte) {
 	o.progress(strings.ToValidUTF8(string(line[:min(len(line), progressBytes)]), ""))
 }
 
-// text is what was kept, as valid UTF-8, with what was cut said in its place,
+// text is what was kept, as text, with what was cut said in its place,
 // and end on a line of its own.
 func (o *output) text(end string) string {
 	var b strings.Builder
 	if o.cut == 0 {
 		whole := append(append([]byte{}, o.head...), o.tail...)
-		b.WriteString(strings.ToValidUTF8(string(whole), "\uFFFD"))
+		b.WriteString(readable(string(whole)))
 	} else {
 		head, tail := string(o.head), string(o.tail[o.at:])+string(o.tail[:o.at])
 		before, after := brokenEnd(head), brokenStart(tail)
-		b.WriteString(strings.ToValidUTF8(head[:len(head)-before], "\uFFFD"))
+		b.WriteString(readable(head[:len(head)-before]))
 		fmt.Fprintf(&b, "\n[%d bytes cut]\n", before+o.cut+after)
-		b.WriteString(strings.ToValidUTF8(tail[after:], "\uFFFD"))
+		b.WriteString(readable(tail[after:]))
 	}
 	text := b.String()
 	switch {
@@ -82,6 +82,12 @@ func (o *output) text(end string) string {
 		text += "\n"
 	}
 	return text + end
+}
+
+// readable has one U+FFFD for each run of bytes that are no text: NUL too, which
+// not all who get it take.
+func readable(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\xff"), "\uFFFD")
 }
 
 // brokenEnd is how many bytes at the end of text begin a character whose rest was

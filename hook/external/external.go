@@ -41,7 +41,7 @@ func (c Command) Ask(ctx context.Context, m *hook.Moment) (hook.Verdict, error) 
 	out := &bounded{most: hook.MaxAnswer, full: tooMuch}
 	said := &bounded{most: maxSaid}
 	run := sandbox.Command{
-		Helper: c.Helper, Argv: []string{"bash", "--noprofile", "--norc", "-c", c.Line}, Dir: c.Dir, Env: c.Env, Hold: c.Hold, Box: c.Box,
+		Helper: c.Helper, Argv: []string{"bash", "--noprofile", "--norc", "-c", "--", c.Line}, Dir: c.Dir, Env: c.Env, Hold: c.Hold, Box: c.Box,
 		Stdin: bytes.NewReader(append(data, '\n')), Stdout: out, Stderr: said,
 	}
 	code, err := run.Run(limited)
