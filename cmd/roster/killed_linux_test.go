@@ -34,7 +34,7 @@ func TestNothingOutlivesAKilledRoster(t *testing.T) {
 		command = `, {name: bash, input: {command: bash hard.sh}}`
 		hook    = "hooks: {after-tool: [{command: bash hard.sh > /dev/null, timeout: 10m}]}\n"
 	)
-	for _, k := range sandbox.Kinds() {
+	for _, k := range []sandbox.Kind{sandbox.None, sandbox.Landlock, sandbox.Bubblewrap} {
 		if sandbox.Probe(k) == nil {
 			t.Run(string(k)+" with a command", func(t *testing.T) { killRoster(t, k, command, "") })
 			t.Run(string(k)+" with a hook", func(t *testing.T) { killRoster(t, k, "", hook) })
