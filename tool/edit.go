@@ -68,6 +68,9 @@ func (p *editPlan) Run(context.Context, func(string)) (Result, error) {
 	if !p.in.Force && p.changed(before, p.seen) {
 		return Result{}, &ChangedError{p.subject}
 	}
+	if err := p.mayChange(before); err != nil {
+		return Result{}, err
+	}
 	out, lines, err := replace(data, p.in.Old, p.in.New, p.in.ReplaceAll)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", p.subject, err)
@@ -92,27 +95,32 @@ func (p *editPlan) content() ([]byte, pinned.Stat, error) {
 	if err != nil {
 		return nil, st, err
 	}
+	tooLarge := fmt.Errorf("%s has more than %d bytes, which is too large to edit", p.subject, maxEditBytes)
+	if st.Size > maxEditBytes {
+		return nil, st, tooLarge
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxEditBytes+1))
-	if err == nil && len(data) > maxEditBytes {
-		err = fmt.Errorf("%s has more than %d bytes, which is too large to edit", p.subject, maxEditBytes)
+	if err == nil && len(data) > maxEditBytes { // it grows
+		err = tooLarge
 	}
 	return data, st, err
 }
 
-// replace puts new in the place of old, and says on which lines. If the file
-// has CRLF line endings, old and new are read as if they had too; what is not
-// replaced keeps every byte.
+// replace puts new in the place of old, and says on which lines. Where the file has
+// CRLF line endings, old is read as if it had too, and new gets those of its
+// place; what is not replaced keeps every byte.
 func replace(data []byte, old, new string, all bool) (out []byte, lines []int, err error) {
 	text := data
 	crlf := bytes.Contains(data, []byte("\r\n"))
 	if crlf {
 		text = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 		old = strings.ReplaceAll(old, "\r\n", "\n")
-		new = strings.ReplaceAll(strings.ReplaceAll(new, "\r\n", "\n"), "\n", "\r\n")
+		new = strings.ReplaceAll(new, "\r\n", "\n")
 	}
+	returns := strings.ReplaceAll(new, "\n", "\r\n")
 	at := occurrences(text, old, !all)
 	lines = lineNumbers(text, at)
-	switch grown := len(data) + len(at)*(len(new)-len(old)); {
+	switch grown := len(data) + len(at)*(len(returns)-len(old)); {
 	case len(at) == 0:
 		return nil, nil, errors.New("the old text is not in the file" + nearest(text, old))
 	case len(at) > 1 && !all:
@@ -127,11 +135,29 @@ func replace(data []byte, old, new string, all bool) (out []byte, lines []int, e
 		if crlf {
 			start, end = pos.original(start), pos.original(end)
 		}
-		out = append(append(out, data[from:start]...), new...)
+		with := new
+		if crlf && endsInReturn(data, start, end) {
+			with = returns
+		}
+		out = append(append(out, data[from:start]...), with...)
 		from = end
 	}
 	return append(out, data[from:]...), lines, nil
 }
+
+// endsInReturn says whether lines end in CRLF at a piece of the data: the last of it
+// that has an end, else the one that it stands in, else the one before.
+func endsInReturn(data []byte, start, end int) bool {
+	if i := bytes.LastIndexByte(data[start:end], '\n'); i >= 0 {
+		return returnAt(data, start+i-1)
+	}
+	if i := bytes.IndexByte(data[end:], '\n'); i >= 0 {
+		return returnAt(data, end+i-1)
+	}
+	return returnAt(data, bytes.LastIndexByte(data[:start], '\n')-1)
+}
+
+func returnAt(data []byte, i int) bool { return i >= 0 && data[i] == '\r' }
 
 const maxOccurrences = 100_000
 

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -60,6 +61,9 @@ func runTodo(c Call, w session.Work) (Result, error) {
 	}
 	steps := make([]session.Step, len(in.Todos))
 	for i, t := range in.Todos {
+		if strings.TrimSpace(t.Content) == "" {
+			return Result{}, fmt.Errorf("todos[%d].content is blank: say what is to do, nothing was noted", i)
+		}
 		s := session.Step{Text: strings.TrimSpace(t.Content), Status: t.Status, Verified: strings.TrimSpace(t.Verified)}
 		for _, old := range w.Todo {
 			if old.Text == s.Text {
@@ -121,7 +125,10 @@ func runPlan(c Call, w session.Work) (Result, error) {
 		return Text(w.Plan.Outline()), nil
 	}
 	p := &session.Plan{Phase: session.PlanTool, Call: c.ID, Milestones: in.Milestones}
-	for _, s := range in.Steps {
+	for i, s := range in.Steps {
+		if strings.TrimSpace(s.Content) == "" {
+			return Result{}, fmt.Errorf("steps[%d].content is blank: say what is to do, nothing was noted", i)
+		}
 		by := strings.TrimSpace(s.By)
 		if by == "self" {
 			by = ""
@@ -144,6 +151,8 @@ func runScratchpad(c Call, w session.Work) (Result, error) {
 	switch {
 	case err != nil:
 		return Result{}, err
+	case in.Replace && strings.TrimSpace(in.Text) == "":
+		return Result{}, errors.New("text: give what is to stand in the place of all there is")
 	case in.Text == "" && w.Pad == "":
 		return Text("(The scratchpad is empty.)"), nil
 	case in.Text == "":

@@ -75,6 +75,9 @@ func (p *writePlan) Run(context.Context, func(string)) (Result, error) {
 	if !p.in.Force && p.changed(before, p.seen) {
 		return Result{}, &ChangedError{p.subject}
 	}
+	if err := p.mayChange(before); err != nil {
+		return Result{}, err
+	}
 	after, err := p.Replace([]byte(p.in.Content), before.Mode, func() error { return p.unchanged(before) })
 	if err != nil {
 		return Result{}, err
@@ -112,6 +115,20 @@ func (t *target) current() (pinned.Stat, error) {
 		err = notRegular(t.subject, st.Mode)
 	}
 	return st, err
+}
+
+// mayChange refuses a file that somebody has made read-only, or that is another
+// user's, though it could be replaced.
+func (t *target) mayChange(before pinned.Stat) error {
+	if before == (pinned.Stat{}) {
+		return nil
+	}
+	if err := t.Writable(); errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s is not to be written by this user (its mode is %v): nothing was written", t.subject, before.Mode)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) { // what has gone meanwhile is told at the last look
+		return err
+	}
+	return nil
 }
 
 // unchanged is the last look before a file is replaced.

@@ -30,7 +30,7 @@ var tools = [...]Tool{
 			{Name: "content", Type: "string", Required: true, Text: "The whole new content"},
 			{Name: "force", Type: "boolean", Text: "Overwrite even if the file has changed since you read it"},
 		},
-		Holds: "A file is there whole or not at all. The mode of one that is overwritten stays, and a link to it stays a link.",
+		Holds: "A file is there whole or not at all. Mode, owner and group of one that is overwritten stay, and a link to it stays a link. One that the user may not write to is left alone, also with `force`.",
 	},
 	{
 		Name: "edit", Group: Files, Subject: "the path, relative to the workspace",
@@ -44,7 +44,7 @@ var tools = [...]Tool{
 			{Name: "replace-all", Type: "boolean", Text: "Replace every occurrence"},
 			{Name: "force", Type: "boolean", Text: "Edit even if the file has changed since you read it"},
 		},
-		Holds: "Line endings, byte order mark and mode stay. Files of up to 64 MiB are edited. Where the old text is not found, the nearest place is shown.",
+		Holds: "Line endings, byte order mark, mode, owner and group stay; what is put in has the line endings of its place. Files of up to 64 MiB are edited. Where the old text is not found, the nearest place is shown.",
 	},
 	{
 		Name: "glob", Group: Files, Subject: "the directory searched",

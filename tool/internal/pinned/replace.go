@@ -9,10 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Writable says whether the file that there is may be written to as it is: who may
+// write to its directory can put another in its place all the same.
+func (p *Place) Writable() error {
+	return pathError("write", p.Path, unix.Faccessat(int(p.dir.Fd()), p.base, unix.W_OK, unix.AT_EACCESS|unix.AT_SYMLINK_NOFOLLOW))
+}
+
 // Replace writes data as the file's new content: into a file beside it, synced
 // and renamed over it, so that a reader or a crash finds the old or the new
 // content and nothing between. Parents are created. A mode of 0 means a new
-// file, by the umask. check, if set, is called last before the rename; its
+// file, by the umask; else owner and group stay, where that is permitted. check, if set, is called last before the rename; its
 // error leaves the old file alone. The Stat is of the new file.
 func (p *Place) Replace(data []byte, mode fs.FileMode, check func() error) (Stat, error) {
 	if err := p.makeParents(); err != nil {
@@ -23,6 +29,9 @@ func (p *Place) Replace(data []byte, mode fs.FileMode, check func() error) (Stat
 	f, err := openAt(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	if err != nil {
 		return Stat{}, pathError("create", p.Path, err)
+	}
+	if mode != 0 {
+		p.giveTo(f)
 	}
 	st, err := fill(f, data, mode)
 	if err == nil && check != nil {
@@ -37,6 +46,18 @@ func (p *Place) Replace(data []byte, mode fs.FileMode, check func() error) (Stat
 	}
 	p.Exists = true
 	return st, syncDir(p.dir)
+}
+
+// giveTo makes a file that of the owner and the group of the one that it is to
+// replace. Who may not give files away keeps it.
+func (p *Place) giveTo(f *os.File) {
+	var old, now unix.Stat_t
+	if unix.Fstatat(int(p.dir.Fd()), p.base, &old, unix.AT_SYMLINK_NOFOLLOW) != nil || unix.Fstat(int(f.Fd()), &now) != nil {
+		return
+	}
+	if old.Uid != now.Uid || old.Gid != now.Gid {
+		_ = f.Chown(int(old.Uid), int(old.Gid))
+	}
 }
 
 func fill(f *os.File, data []byte, mode fs.FileMode) (Stat, error) {
