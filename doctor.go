@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/trust"
@@ -162,6 +163,37 @@ func (d *doctor) commands() {
 		d.add("commands", "bash", "warning", "not found: the tool bash fails", "install it")
 	} else {
 		d.add("commands", "bash", "ok", path, "")
+	}
+	d.sandboxes()
+}
+
+// sandboxes says which kinds of sandbox work here.
+func (d *doctor) sandboxes() {
+	for _, kind := range sandbox.Kinds()[1:] {
+		var no *sandbox.UnavailableError
+		switch err := sandbox.Probe(kind); {
+		case err == nil && kind == sandbox.Docker:
+			d.add("commands", "sandbox docker", "note", "its client is here; no engine is asked before a command needs it", "")
+		case err == nil:
+			d.add("commands", "sandbox "+string(kind), "ok", "works here", "")
+		case errors.As(err, &no):
+			d.add("commands", "sandbox "+string(kind), "note", no.Reason, no.Remedy)
+		default:
+			d.add("commands", "sandbox "+string(kind), "note", err.Error(), "")
+		}
+	}
+	box, err := d.boxIn(spec.Sandbox{}, d.dir)
+	switch {
+	case err != nil:
+		d.add("commands", "sandbox", "warning", err.Error(), "")
+	case box.Kind == "":
+		d.add("commands", "sandbox", "warning", "none: commands run on the host where nobody names another", "sandbox: docker, or a kernel with landlock")
+	default:
+		if err := box.Check(d.ctx); err != nil {
+			d.add("commands", "sandbox", "error", err.Error(), "")
+			return
+		}
+		d.add("commands", "sandbox", "ok", string(box.Kind)+", where nobody names another", "")
 	}
 }
 

@@ -32,15 +32,20 @@ func (a *App) hookBox(s *spec.Spec, e *hook.Entry) (sandbox.Box, error) {
 }
 
 func (a *App) boxIn(s spec.Sandbox, dir string) (sandbox.Box, error) {
-	kind := sandbox.Kind(s.Kind)
+	kind, hidden := sandbox.Kind(s.Kind), []string{a.hidden(), a.trusts.Home}
 	if kind == "" {
 		kind = sandbox.Default()
+		// A workspace that holds them, such as the home folder, needs a wall that
+		// can keep them apart from it.
+		if kind == sandbox.Landlock && !sandbox.Apart(dir, hidden) && sandbox.Probe(sandbox.Bubblewrap) == nil {
+			kind = sandbox.Bubblewrap
+		}
 	}
 	if kind == sandbox.None {
 		return sandbox.Box{}, nil
 	}
 	b := sandbox.Box{
-		Kind: kind, Write: []string{dir}, Read: s.Read, Hidden: []string{a.hidden(), a.trusts.Home},
+		Kind: kind, Write: []string{dir}, Read: s.Read, Hidden: hidden,
 		Network: !s.NoNetwork, Image: s.Image,
 	}
 	if kind != sandbox.Landlock {
