@@ -149,7 +149,8 @@ func (b Box) Describe() string {
 	if b.Network {
 		network = "There is a network."
 	}
-	return "Commands run in a sandbox: they may write only in the workspace and in /tmp, which is their own. " + network
+	return "Commands run in a sandbox: they may write only in the workspace, and in /tmp and the home folder, " +
+		"which are empty when a command starts and gone when it ends. " + network
 }
 
 func and(paths []string) string {
