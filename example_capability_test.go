@@ -3,6 +3,7 @@ package roster_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -24,6 +25,9 @@ func (s *stock) Close() error { return nil }
 
 // openStock is the Open of the capability: scope says for whom it is.
 func openStock(_ context.Context, scope roster.Scope) (io.Closer, error) {
+	if scope.Box.Kind == "" {
+		return nil, errors.New("nobody says where commands run")
+	}
 	return &stock{map[string]int{"bolts": 7}}, nil
 }
 

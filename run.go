@@ -191,6 +191,9 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if b.Hooks, err = a.hooks(s); err != nil {
 		return nil, err
 	}
+	if b.Box, err = a.box(s); err != nil {
+		return nil, err
+	}
 	if err := a.furnishContext(ctx, s, b); err != nil {
 		return nil, err
 	}
