@@ -58,7 +58,7 @@ func required(re *syntax.Regexp) (any []literal, exact bool) {
 	if re.Op != syntax.OpLiteral {
 		return any, false
 	}
-	return any, utf8.RuneCount(any[0].text) == len(re.Rune) && bytes.IndexAny(any[0].text, "\r\n") < 0
+	return any, utf8.RuneCount(any[0].text) == len(re.Rune) && !bytes.ContainsAny(any[0].text, "\r\n")
 }
 
 // worst is the weight of the literal that tells least.
