@@ -38,8 +38,10 @@ need:
 unit:
 	ROSTER_KILLS=50 go test -timeout=30m ./...
 
+# A program that looks for races waits a second at its end, as each helper would
+# that starts a command.
 race:
-	go test -race -timeout=30m ./...
+	GORACE=atexit_sleep_ms=0 go test -race -timeout=30m ./...
 
 # Our wire protocols against the providers' own libraries and servers of others,
 # in a module apart.
@@ -57,7 +59,7 @@ bench:
 long:
 	scripts/fuzz 10m
 	ROSTER_KILLS=500 go test -timeout=1h -run TestServerKilledAtRandom -v ./cmd/roster
-	go test -race -count=5 -cpu=1,2,4 -timeout=3h ./...
+	GORACE=atexit_sleep_ms=0 go test -race -count=5 -cpu=1,2,4 -timeout=3h ./...
 
 lint:
 	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not formatted: run gofmt -w on"; echo "$$files"; exit 1; fi

@@ -31,7 +31,7 @@ func newEditors(t *testing.T, replies string) *editors {
 		t.Fatal(err)
 	}
 	e := &editors{T: t, dir: dir, state: t.TempDir()}
-	e.env = env{"ROSTER_HOME": t.TempDir(), "HOME": t.TempDir(), "PATH": os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM": "1"}
+	e.env = env{"ROSTER_HOME": t.TempDir(), "HOME": t.TempDir(), "PATH": os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM": "1", "GORACE": os.Getenv("GORACE")}
 	write(t, dir, "roster.yaml", "defaults: {model: \"script:replies.yaml\", permission: {write: allow, bash: allow}}\n")
 	write(t, dir, "replies.yaml", replies)
 	write(t, dir, "AGENTS.md", "The committed instructions.\n")

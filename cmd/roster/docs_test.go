@@ -119,7 +119,7 @@ type shell struct {
 const mark = "--- end of the command:"
 
 func newShell(t *testing.T, dir string) *shell {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*patience)
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
 	cmd.Dir, cmd.Env = dir, environment(filepath.Dir(dir))
 	in, err := cmd.StdinPipe()

@@ -86,8 +86,9 @@ func disarm(key string) (value string, ok bool) {
 }
 
 // kept are the variables that git gets: where the user's own configuration is.
-// GIT_DIR and the like would lead it elsewhere.
-var kept = [...]string{"PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+// GIT_DIR and the like would lead it elsewhere. GORACE is for the helper that
+// starts it, where tests look for races in that.
+var kept = [...]string{"PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GORACE"}
 
 func environ(getenv func(string) string) []string {
 	env := []string{

@@ -30,7 +30,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{T: t, top: real(t.TempDir()), base: filepath.Join(real(t.TempDir()), "trees")}
-	p.env = map[string]string{"PATH": os.Getenv("PATH"), "HOME": real(t.TempDir()), "GIT_CONFIG_NOSYSTEM": "1"}
+	p.env = map[string]string{"PATH": os.Getenv("PATH"), "HOME": real(t.TempDir()), "GIT_CONFIG_NOSYSTEM": "1", "GORACE": os.Getenv("GORACE")}
 	p.sh("git init -q -b main . && git config user.name P && git config user.email p@example.com")
 	p.write("a.txt", "one\ntwo\nthree\nfour\nfive\n")
 	p.write("sub/b.txt", "b\n")
