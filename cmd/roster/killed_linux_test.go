@@ -43,13 +43,13 @@ func TestNothingOutlivesAKilledRoster(t *testing.T) {
 }
 
 // hardScript starts a family that is hard to end, each of which says that it runs.
-// It itself writes 1 GiB before.
+// When all do, it writes 1 GiB, and another one without end.
 const hardScript = `trap '' TERM HUP INT
 say() { echo "$1" >> ready; }
 setsid bash -c 'echo session >> ready; exec tail -f /dev/null' &
 (setsid bash -c '(setsid bash -c "echo daemon >> ready; exec tail -f /dev/null" &) ; echo writer >> ready; exec cat /dev/zero' &)
-head -c 1073741824 /dev/zero
 say itself
+head -c 1073741824 /dev/zero
 exec tail -f /dev/null
 `
 
