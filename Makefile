@@ -1,7 +1,8 @@
 # What one does with this tree. It needs Go, git and bash; the tests also curl,
 # which runs the commands that the documentation shows, and strace, which sees
-# what a program starts and reaches, and Node.js with npm, on which a server of
-# others runs that the wire protocols are tried with.
+# what a program starts and reaches, bubblewrap, a wall around commands, and
+# Node.js with npm, on which a server of others runs that the wire protocols are
+# tried with.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c

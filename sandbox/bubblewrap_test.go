@@ -12,8 +12,8 @@ import (
 
 // machine is a place with the usual folders, and those that the tests name.
 func machine(links map[string]string, folders ...string) place {
-	there := append([]string{"/usr", "/etc", "/opt", "/sys/devices/system", "/run/systemd/resolve", "/run/systemd/resolve/stub-resolv.conf", "/work", "/home/me"}, folders...)
-	p := place{dir: "/work", home: "/home/me"}
+	there := append([]string{"/usr", "/etc", "/opt", "/sys/devices/system", "/run/systemd/resolve", "/run/systemd/resolve/stub-resolv.conf", "/project", "/home/me"}, folders...)
+	p := place{dir: "/project", home: "/home/me"}
 	p.look = func(path string) (string, bool) {
 		link, ok := links[path]
 		return link, ok || slices.Contains(there, path) || strings.HasSuffix(path, ".file")
@@ -27,7 +27,7 @@ var merged = map[string]string{"/bin": "usr/bin", "/sbin": "usr/sbin", "/lib": "
 // TestBubblewrapArguments holds the arguments that bwrap is started with against
 // testdata/bubblewrap.
 func TestBubblewrapArguments(t *testing.T) {
-	work := Box{Kind: Bubblewrap, Write: []string{"/work"}}
+	work := Box{Kind: Bubblewrap, Write: []string{"/project"}}
 	tests := map[string]struct {
 		box   Box
 		place place
@@ -35,13 +35,13 @@ func TestBubblewrapArguments(t *testing.T) {
 		etc   []string
 	}{
 		"plain":             {box: work, place: machine(merged)},
-		"with the network":  {box: Box{Kind: Bubblewrap, Write: []string{"/work"}, Network: true}, place: machine(merged)},
+		"with the network":  {box: Box{Kind: Bubblewrap, Write: []string{"/project"}, Network: true}, place: machine(merged)},
 		"folders apart":     {box: work, place: machine(nil, "/bin", "/lib")},
-		"read more":         {box: Box{Write: []string{"/work"}, Read: []string{"/home/me/go", "/nowhere", "/usr/local/go"}}, place: machine(merged, "/home/me/go", "/usr/local/go"), path: []string{"/home/me/bin", "/usr/bin"}},
-		"two folders":       {box: Box{Write: []string{"/work", "/home/me/out"}}, place: machine(merged, "/home/me/out")},
+		"read more":         {box: Box{Write: []string{"/project"}, Read: []string{"/home/me/go", "/nowhere", "/usr/local/go"}}, place: machine(merged, "/home/me/go", "/usr/local/go"), path: []string{"/home/me/bin", "/usr/bin"}},
+		"two folders":       {box: Box{Write: []string{"/project", "/home/me/out"}}, place: machine(merged, "/home/me/out")},
 		"the home folder":   {box: Box{Write: []string{"/home/me"}, Hidden: []string{"/home/me/.config/roster", "/home/me/a.file", "/home/me/none"}}, place: machine(merged, "/home/me/.config", "/home/me/.config/roster")},
-		"hidden elsewhere":  {box: Box{Write: []string{"/work"}, Hidden: []string{"/srv/state", "/opt/state"}}, place: machine(merged, "/opt/state")},
-		"all that there is": {box: Box{Write: []string{"/work"}, Read: []string{"/"}, Hidden: []string{"/home/me/state"}, Network: true}, place: machine(merged, "/", "/home/me/state")},
+		"hidden elsewhere":  {box: Box{Write: []string{"/project"}, Hidden: []string{"/srv/state", "/opt/state"}}, place: machine(merged, "/opt/state")},
+		"all that there is": {box: Box{Write: []string{"/project"}, Read: []string{"/"}, Hidden: []string{"/home/me/state"}, Network: true}, place: machine(merged, "/", "/home/me/state")},
 		"of root":           {box: work, place: machine(merged, "/etc/ssl/private"), etc: []string{"/etc/shadow.file", "/etc/ssl/private"}},
 	}
 	for name, tt := range tests {

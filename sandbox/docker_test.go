@@ -14,16 +14,16 @@ import (
 // testdata/docker.
 func TestDockerArguments(t *testing.T) {
 	c := container{
-		name: "roster-x", dir: "/work/sub", uid: 1000, gid: 100,
+		name: "roster-x", dir: "/project/sub", uid: 1000, gid: 100,
 		env:    []string{"PATH=/bin", "TOKEN=a secret", "LANG=C.UTF-8", "HOME=/home/me", "DOCKER_HOST=unix:///x", "LANG=C", "odd", "XDG_RUNTIME_DIR=/run/user/1"},
 		folder: func(path string) bool { return !strings.HasSuffix(path, ".file") },
 	}
 	for name, box := range map[string]Box{
-		"plain":            {Write: []string{"/work"}, Image: "debian:12"},
-		"with the network": {Write: []string{"/work"}, Image: "debian:12", Network: true},
-		"read more":        {Write: []string{"/work"}, Read: []string{"/usr/local/go"}, Image: "example.org/a/b@sha256:1"},
-		"odd paths":        {Write: []string{"/work, or \"play\":ro"}, Image: "debian"},
-		"hidden":           {Write: []string{"/work"}, Hidden: []string{"/work/a/b/state", "/srv/state", "/work/x.file"}, Image: "debian"},
+		"plain":            {Write: []string{"/project"}, Image: "debian:12"},
+		"with the network": {Write: []string{"/project"}, Image: "debian:12", Network: true},
+		"read more":        {Write: []string{"/project"}, Read: []string{"/usr/local/go"}, Image: "example.org/a/b@sha256:1"},
+		"odd paths":        {Write: []string{"/project, or \"play\":ro"}, Image: "debian"},
+		"hidden":           {Write: []string{"/project"}, Hidden: []string{"/project/a/b/state", "/srv/state", "/project/x.file"}, Image: "debian"},
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, "docker", box.dockerArgs(c)) })
 	}
