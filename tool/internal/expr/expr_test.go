@@ -130,7 +130,7 @@ func TestStops(t *testing.T) {
 	for range e.Searcher(ctx).Lines(append(line, 'z')) {
 	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		t.Skip("it was quick enough")
+		t.Error("the search ended before the context: it does not tell whether it can be stopped")
 	}
 }
 
