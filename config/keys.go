@@ -273,20 +273,7 @@ func redactURL(s string) string {
 
 // folders reads further sources of profiles. They are relative to the file.
 func (s section) folders(it item) {
-	n := deref(it.node)
-	if isNull(n) {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		s.wrongType(it, "a list of folders")
-		return
-	}
-	for _, c := range n.Content {
-		sub := item{key: it.key, path: it.path, at: s.at(c), node: c}
-		dir, ok := s.text(sub)
-		if !ok {
-			continue
-		}
+	for sub, dir := range s.texts(it, "a list of folders") {
 		if s.workspace && !s.inside(dir) && s.may(trust.Path, sub, s.led(sub.node, dir)) != nil {
 			continue
 		}

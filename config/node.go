@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -169,6 +170,27 @@ func (s section) unknown(it item, known ...string) {
 
 func value[T any](v T, it item) profile.Value[T] {
 	return profile.Value[T]{V: v, Set: true, At: it.at}
+}
+
+// texts yields the items of a list, apart from those that are no text, which are
+// errors, as anything but a list is. Null is an empty list.
+func (s section) texts(it item, what string) iter.Seq2[item, string] {
+	return func(yield func(item, string) bool) {
+		n := deref(it.node)
+		if isNull(n) {
+			return
+		}
+		if n.Kind != yaml.SequenceNode {
+			s.wrongType(it, what)
+			return
+		}
+		for _, c := range n.Content {
+			sub := item{key: it.key, path: it.path, at: s.at(c), node: c}
+			if v, ok := s.text(sub); ok && !yield(sub, v) {
+				return
+			}
+		}
+	}
 }
 
 func (s section) text(it item) (string, bool) {

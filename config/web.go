@@ -3,8 +3,6 @@ package config
 import (
 	"net/url"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/rosterrun/roster/internal/address"
 	"github.com/rosterrun/roster/profile"
 )
@@ -47,20 +45,7 @@ func (s section) webInto(w *Web, it item) {
 }
 
 func (s section) webAllow(w *Web, it item) {
-	n := deref(it.node)
-	if isNull(n) {
-		return
-	}
-	if n.Kind != yaml.SequenceNode {
-		s.wrongType(it, "a list of hosts")
-		return
-	}
-	for _, c := range n.Content {
-		sub := item{key: it.key, path: it.path, at: s.at(c), node: c}
-		v, ok := s.text(sub)
-		if !ok {
-			continue
-		}
+	for sub, v := range s.texts(it, "a list of hosts") {
 		if _, err := address.Allow(v); err != nil {
 			s.notAllowed(sub, "%s: %v", it.path, err)
 			continue
