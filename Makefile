@@ -1,7 +1,7 @@
 # What one does with this tree. It needs Go, git and bash; the tests also curl,
 # which runs the commands that the documentation shows, and strace, which sees
 # what a program starts and reaches, bubblewrap, a wall around commands, and
-# Node.js with npm, on which a server of others runs that the wire protocols are
+# Node.js with npm, on which the servers and clients of others run that ours are
 # tried with.
 
 SHELL := bash
@@ -33,6 +33,7 @@ test: need unit race oracle fuzz
 
 need:
 	@scripts/need git curl zstd strace bwrap=bubblewrap initdb=postgresql node=nodejs npm
+	@scripts/peers
 	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
 
 # The server is killed 50 times here, and 25 times under the race detector.

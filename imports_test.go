@@ -79,6 +79,8 @@ var imports = map[string]string{
 
 	"internal/address":       "",
 	"internal/clock":         "",
+	"internal/corpus":        "",
+	"internal/peers":         "",
 	"internal/pgtest":        "",
 	"internal/gitlog":        "",
 	"internal/ignore":        "",
@@ -148,7 +150,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 var reach = map[string]string{
 	"net/http": "cmd/roster hook/external host internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/web",
 	"net":      "host internal/wire internal/wire/wiretest tool/web",
-	"os/exec":  "sandbox internal/pgtest internal/wire/wiretest",
+	"os/exec":  "sandbox internal/corpus internal/pgtest internal/wire/wiretest",
 }
 
 func TestWhoMayReachOut(t *testing.T) {
