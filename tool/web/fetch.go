@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/rosterrun/roster/internal/reach"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool"
@@ -37,7 +38,7 @@ func NewFetch(settings json.RawMessage, r Reach) (tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.client, err = newClient(r)
+	t.client, err = r.client()
 	return t, err
 }
 
@@ -45,7 +46,7 @@ type fetchTool struct {
 	def                 *model.ToolDef
 	timeout, maxTimeout time.Duration
 	maxSize             int // bytes
-	client              *client
+	client              *reach.Client
 }
 
 func (t *fetchTool) Def() *model.ToolDef { return t.def }
@@ -109,7 +110,7 @@ func (p *fetchPlan) fetch(ctx context.Context, progress func(string)) (tool.Resu
 		if progress != nil {
 			progress(u.String())
 		}
-		res, err := p.tool.client.get(ctx, u)
+		res, err := get(ctx, p.tool.client, u)
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -147,8 +148,8 @@ func (p *fetchPlan) follow(from, to *url.URL) error {
 
 func (p *fetchPlan) page(ctx context.Context, u *url.URL, res *http.Response) (tool.Result, error) {
 	defer res.Body.Close()
-	b, err := read(res, p.tool.maxSize)
-	if err != nil && len(b.data) == 0 {
+	b, err := reach.Read(res, p.tool.maxSize)
+	if err != nil && len(b.Data) == 0 {
 		return tool.Result{}, fmt.Errorf("%s: %w", u, unwrapped(err))
 	}
 	parts, failed := render(ctx, u, res, b)

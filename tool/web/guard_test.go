@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/rosterrun/roster/internal/reach"
 )
 
 // TestNoWayIn: none of the ways to an address that is not public gets there. A
@@ -32,7 +34,7 @@ func TestNoWayIn(t *testing.T) {
 	for _, url := range private {
 		t.Run(url, func(t *testing.T) {
 			r, err := fetch(t, setup{names: names, settings: `{"timeout": 5}`}, strings.Replace(url, "PORT", port, 1))
-			if refused := (*AddressError)(nil); !errors.As(err, &refused) {
+			if refused := (*reach.AddressError)(nil); !errors.As(err, &refused) {
 				t.Errorf("%v, %q, not that the address is refused", err, textOf(r))
 			}
 		})
@@ -82,18 +84,18 @@ func TestNoWayInByRedirect(t *testing.T) {
 // TestMachinesOwn: the public addresses of this machine lead to what listens on
 // all of its addresses.
 func TestMachinesOwn(t *testing.T) {
-	g, err := newGuard(nil)
+	g, err := Reach{}.guard()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.own = func() ([]net.Addr, error) {
+	g.Own = func() ([]net.Addr, error) {
 		return []net.Addr{&net.IPNet{IP: net.ParseIP("8.8.4.4"), Mask: net.CIDRMask(24, 32)}}, nil
 	}
-	if err := g.check("dns.example", "53", netip.MustParseAddr("8.8.4.4")); err == nil {
+	if err := g.Check("dns.example", "53", netip.MustParseAddr("8.8.4.4")); err == nil {
 		t.Error("the machine's own address may be reached")
 	}
 	for _, a := range []string{"8.8.8.8", "::ffff:8.8.8.8", "2606:4700::1111", "1.1.1.1", "172.32.0.1", "100.128.0.1", "192.0.1.1"} {
-		if err := g.check("x.example", "443", netip.MustParseAddr(a)); err != nil {
+		if err := g.Check("x.example", "443", netip.MustParseAddr(a)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -52,12 +52,12 @@ func allow(subject string) permission.Rule {
 // fetch calls the tool as the engine does.
 func fetch(t *testing.T, s setup, url string) (tool.Result, error) {
 	t.Helper()
+	if s.names != nil {
+		s.reach.names = resolver(t, s.names)
+	}
 	made, err := NewFetch(json.RawMessage(s.settings), s.reach)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if s.names != nil {
-		made.(*fetchTool).client.guard.names = resolver(t, s.names)
 	}
 	if s.rules == nil {
 		s.rules = []permission.Rule{allow("*")}

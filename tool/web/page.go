@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
+	"github.com/rosterrun/roster/internal/reach"
 	"github.com/rosterrun/roster/message"
 )
 
@@ -68,9 +69,9 @@ func textual(t string) bool {
 
 // decode gives the text of a page in UTF-8, by its mark, by what the server or
 // the page say, and else by what fits.
-func decode(b body, contentType string) string {
-	data := b.data
-	if b.more { // the last character may be cut
+func decode(b reach.Body, contentType string) string {
+	data := b.Data
+	if b.More { // the last character may be cut
 		for i := 0; i < utf8.UTFMax-1 && len(data) > 0 && !utf8.Valid(data[max(0, len(data)-utf8.UTFMax):]); i++ {
 			if last := data[len(data)-1]; last < utf8.RuneSelf {
 				break
@@ -105,27 +106,27 @@ func clean(text string) string {
 }
 
 // binary says that a text is none.
-func binary(b body, contentType string) bool {
-	head := b.data[:min(len(b.data), 8000)]
+func binary(b reach.Body, contentType string) bool {
+	head := b.Data[:min(len(b.Data), 8000)]
 	_, name, _ := charset.DetermineEncoding(head, contentType)
 	return bytes.IndexByte(head, 0) >= 0 && !strings.HasPrefix(name, "utf-16")
 }
 
 // render makes of a page what the model is told of it.
-func render(ctx context.Context, u *url.URL, res *http.Response, b body) ([]message.Part, error) {
+func render(ctx context.Context, u *url.URL, res *http.Response, b reach.Body) ([]message.Part, error) {
 	contentType := res.Header.Get("Content-Type")
-	k, name := kindOf(contentType, b.data)
-	about := fmt.Sprintf("%s: %s, %s, %d bytes", u, status(res), name, len(b.data))
-	if b.more {
-		about = fmt.Sprintf("%s: %s, %s, more than %d bytes, of which these are the first", u, status(res), name, len(b.data))
+	k, name := kindOf(contentType, b.Data)
+	about := fmt.Sprintf("%s: %s, %s, %d bytes", u, status(res), name, len(b.Data))
+	if b.More {
+		about = fmt.Sprintf("%s: %s, %s, more than %d bytes, of which these are the first", u, status(res), name, len(b.Data))
 	}
 	switch {
-	case len(b.data) == 0:
+	case len(b.Data) == 0:
 		return text(fmt.Sprintf("%s: %s. The page is empty.", u, status(res))), nil
-	case k == image && (b.more || len(b.data) > maxImage):
-		return nil, fmt.Errorf("%s is an image of more than %d bytes, which is too large to look at", u, min(len(b.data), maxImage))
+	case k == image && (b.More || len(b.Data) > maxImage):
+		return nil, fmt.Errorf("%s is an image of more than %d bytes, which is too large to look at", u, min(len(b.Data), maxImage))
 	case k == image:
-		return append(text(about), message.Image{MediaType: name, Data: b.data}), nil
+		return append(text(about), message.Image{MediaType: name, Data: b.Data}), nil
 	case k == other || binary(b, contentType):
 		return nil, fmt.Errorf("%s (%s, %s) is neither a text nor an image that can be looked at", u, status(res), name)
 	}

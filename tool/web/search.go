@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rosterrun/roster/internal/reach"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/tool"
@@ -47,7 +48,7 @@ func NewSearch(settings json.RawMessage, s *Service, r Reach) (tool.Tool, error)
 	if err != nil {
 		return nil, fmt.Errorf("search: %s: %w", s.URL, err)
 	}
-	c, err := newClient(Reach{Allow: []string{at.Host}, Proxy: r.Proxy}) // the user has named it
+	c, err := Reach{Allow: []string{at.Host}, Proxy: r.Proxy}.client() // the user has named it
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ type searchTool struct {
 	def     *model.ToolDef
 	service *Service
 	at      *url.URL
-	client  *client
+	client  *reach.Client
 }
 
 func (t *searchTool) Def() *model.ToolDef { return t.def }
@@ -140,19 +141,19 @@ func (p *searchPlan) search(ctx context.Context) ([]result, error) {
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
-	res, err := p.tool.client.do(req)
+	res, err := p.tool.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
-	b, err := read(res, maxAnswer)
+	b, err := reach.Read(res, maxAnswer)
 	if err != nil {
 		return nil, fmt.Errorf("the search service broke off: %w", err)
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the search service says %s%s", status(res), p.said(b, key))
 	}
-	list, err := results(s.Kind, b.data, p.limit)
+	list, err := results(s.Kind, b.Data, p.limit)
 	if err != nil {
 		return nil, fmt.Errorf("the answer of the search service cannot be read as that of %s: %w%s", s.Kind, err, hint(s.Kind))
 	}
@@ -160,8 +161,8 @@ func (p *searchPlan) search(ctx context.Context) ([]result, error) {
 }
 
 // said is what a service says of an error, without the key.
-func (p *searchPlan) said(b body, key string) string {
-	text := strings.Join(strings.Fields(clean(string(b.data[:min(len(b.data), maxErrorBytes)]))), " ")
+func (p *searchPlan) said(b reach.Body, key string) string {
+	text := strings.Join(strings.Fields(clean(string(b.Data[:min(len(b.Data), maxErrorBytes)]))), " ")
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "[secret]")
 	}
