@@ -68,7 +68,7 @@ var imports = map[string]string{
 
 	"engine/habit": "message session spec",
 
-	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session spec tool",
+	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session source spec tool",
 	"dispatch": "session",
 
 	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +

@@ -39,7 +39,7 @@ func (r *run) answers() *permission.Engine {
 	if r.deps.Grants != nil {
 		g.Workspace = r.deps.Grants(r.Spec.Name)
 	}
-	if g.Session == nil && g.Workspace == nil {
+	if g.Lent = r.lent(); g.Session == nil && g.Workspace == nil && g.Lent == nil {
 		return r.Permit
 	}
 	return r.Permit.With(g)

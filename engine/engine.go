@@ -149,7 +149,8 @@ type run struct {
 	stop  context.CancelCauseFunc
 
 	permit             *permission.Engine // with the answers that hold for this batch
-	link               *link              // the model that is asked
+	lends              lends
+	link               *link // the model that is asked
 	loop, agent, chain string
 	turn               int
 	now                time.Time

@@ -18,6 +18,7 @@ type group struct {
 	name   string
 	layers Layers
 	grants Grants
+	lent   []Rule
 	rules  map[int]Rule
 	cases  []decision
 }
@@ -98,7 +99,9 @@ func (g *group) read(text string, line int) error {
 		r, err = readRule(rule)
 		layer, r.Untrusted = strings.CutPrefix(layer, "untrusted-")
 		r.At = source.Origin{Layer: source.Layer(layer), File: "table", Line: n}
-		if r.At.Layer == source.Host {
+		if layer == "lent" {
+			g.lent = append(g.lent, r)
+		} else if r.At.Layer == source.Host {
 			g.layers.Host = append(g.layers.Host, r)
 		} else {
 			g.layers.Rules = append(g.layers.Rules, r)
@@ -143,7 +146,14 @@ func (g *group) engine(t testing.TB) *Engine {
 	slices.SortStableFunc(l.Rules, func(a, b Rule) int {
 		return cmp.Compare(slices.Index(order, a.At.Layer), slices.Index(order, b.At.Layer))
 	})
-	return compile(t, l).With(g.grants)
+	grants := g.grants
+	if g.lent != nil {
+		var err error
+		if grants.Lent, err = CompileLent(g.lent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return compile(t, l).With(grants)
 }
 
 // says is a decision as the table writes it.
@@ -206,6 +216,7 @@ func TestEveryStepMatters(t *testing.T) {
 		byRules: "rules", byDefault: "default", byTrust: "trust", byMode: "mode", byDenials: "denials", bySessionGrants: "session grants",
 		byWorkspaceGrants: "workspace grants", byHost: "host", byHeadless: "headless", ofEveryPart: "every part of a line",
 		ofRedirects: "redirections", ofBaseNames: "base names", ofHoles: "holes",
+		byLent: "lent rules",
 	}
 	groups := table(t)
 	for f := faculty(1); f < lastFaculty; f <<= 1 {

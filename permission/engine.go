@@ -23,6 +23,7 @@ const (
 	ReasonDontAsk        = "this would have to be asked for, and in permission mode dont-ask nobody is asked"
 	ReasonBypass         = "in permission mode bypass, nothing is asked for"
 	ReasonAbove          = "it is denied to the agent that delegates, whose denials its subagents inherit"
+	ReasonLent           = "it is allowed by what is in use, such as a skill, for as long as the loop goes on"
 	ReasonDenial         = "it was refused before in this session"
 	ReasonSessionGrant   = "it was allowed for this session"
 	ReasonWorkspaceGrant = "it was allowed for this workspace"
@@ -69,6 +70,7 @@ const (
 	ofRedirects
 	ofBaseNames
 	ofHoles
+	byLent
 	lastFaculty
 )
 
@@ -202,6 +204,9 @@ func (e *Engine) judge(t *target) verdict {
 		}
 		v = e.cautious(t, v)
 	}
+	if e.does(byLent) {
+		v = e.grants.Lent.over(t, v)
+	}
 	if effect := e.mode.on(v.effect, t.tool, t.s); effect != v.effect && e.does(byMode) {
 		v.effect, v.step = effect, StepMode
 	}
@@ -242,7 +247,7 @@ func (e *Engine) conclude(q Query, v, host verdict, unknown bool) Decision {
 	switch {
 	case v.effect == Ask:
 		v = e.answered(q, v, unknown)
-	case v.effect == Allow && e.grants.Binding && e.refused(q):
+	case v.effect == Allow && (e.grants.Binding || e.grants.Lent != nil) && e.refused(q):
 		v.effect, v.step = Deny, StepDenial
 	}
 	if host.effect < v.effect {
@@ -297,6 +302,8 @@ func (e *Engine) reason(s Step) string {
 		return ReasonUntrusted
 	case StepMode:
 		return e.mode.reason()
+	case StepLent:
+		return ReasonLent
 	case StepDenial:
 		return ReasonDenial
 	case StepSessionGrant:

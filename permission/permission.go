@@ -58,6 +58,7 @@ const (
 	StepDefault        Step = "default"
 	StepTrust          Step = "trust" // an allow of an untrusted workspace counts as ask
 	StepMode           Step = "mode"
+	StepLent           Step = "lent" // a rule of what is in use, over a question
 	StepDenial         Step = "session denial"
 	StepSessionGrant   Step = "session grant"
 	StepWorkspaceGrant Step = "workspace grant"
@@ -114,4 +115,6 @@ type Grants struct {
 	// Binding lets the session's denials hold also for what the rules allow, as
 	// they do for an agent that works for another.
 	Binding bool
+	// Lent are further rules; nil: there are none.
+	Lent *Lent
 }

@@ -26,6 +26,8 @@ type Prompt struct {
 	Headless bool `json:"headless,omitempty"`
 	// OnDeny is "stop" to end the run at the first denied call.
 	OnDeny string `json:"on_deny,omitempty"`
+	// Lent are rules that the loop of this prompt begins with (see Lent).
+	Lent []Lent `json:"lent,omitempty"`
 }
 
 // Overrides are profile keys and their values as text, over those of the

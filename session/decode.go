@@ -71,6 +71,8 @@ func newBody(typ string) Body {
 		return new(Message)
 	case "revert":
 		return new(Reverted)
+	case "lent":
+		return new(Lent)
 	case "input.asked":
 		return new(InputAsked)
 	case "permission.asked":

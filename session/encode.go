@@ -151,6 +151,9 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	o.str("agent", b.Agent)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
+	if len(b.Lent) > 0 {
+		o.value("lent", b.Lent)
+	}
 	return o.end()
 }
 

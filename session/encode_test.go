@@ -45,7 +45,7 @@ func bodies(t *rapid.T) []Body {
 	n := rapid.IntRange(0, 1e6).Draw(t, "n")
 	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
 	return []Body{
-		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop"},
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop", Lent: []Lent{{Source: texts(t), Rules: []Rule{*rule}}}},
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
@@ -74,6 +74,7 @@ func bodies(t *rapid.T) []Body {
 		&Worktree{Dir: texts(t), Branch: texts(t), Base: "b", Root: texts(t), Repository: texts(t), Notes: []string{texts(t)}},
 		&WorktreeEnded{Dir: texts(t), How: WorktreeMerged, Commit: "c", Into: texts(t)},
 		&Reverted{Call: texts(t), To: texts(t), Category: "lesson", Text: texts(t)},
+		&Lent{Source: texts(t), Call: texts(t), Rules: []Rule{*rule}},
 		&TurnStart{},
 		&TurnRequest{Message: texts(t), Attempt: n, Renderer: "r/1", Messages: n, Head: texts(t), Params: json.RawMessage(`{"temperature":0.5}`), Tail: texts(t), Digest: "d", Body: "b"},
 		&TurnRequest{Attempt: n, Messages: n, From: n, Head: texts(t), Tail: texts(t), For: texts(t), Model: texts(t), System: []string{texts(t)}},

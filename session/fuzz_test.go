@@ -95,6 +95,7 @@ func palette() []Body {
 		&PermissionAsked{Ask: "s.1", Call: "c1", Tool: "bash", Parts: []AskedPart{{Subject: Subject{"bash", "x", ""}, Effect: "ask"}}, Grantable: true},
 		&PermissionResolved{Ask: "s.1", Answer: AnswerSession}, &PermissionResolved{Ask: "s.1", Answer: AnswerNo, ForSession: true},
 		&InputAsked{Ask: "s.2", Call: "c2", Question: "x"}, &InputAnswered{Ask: "s.2", Answer: AnswerText, Text: "y"},
+		&Lent{Source: "skill x", Rules: []Rule{{Tool: "bash", Subject: "git *", Effect: "allow"}}},
 		&Hooked{On: "after-tool", Decision: "deny", Call: "c1", Parts: text("no")},
 		&LoopWaiting{Asks: []string{"s.1"}}, &LoopResumed{Attempt: 2}, &TurnStart{}, &LoopStart{Number: 2, Profile: "q"}, &LoopStart{Number: 1, Config: "c"},
 		&Switched{Call: "c2", From: "p", To: "q"}, &Fallback{From: "m", To: "n"}, &Retry{Attempt: 1},

@@ -17,4 +17,22 @@ func (b *Imported) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 func (s *State) imported() {
 	s.Grants, s.Worktrees = s.Denials(), nil
 	s.Root.Asked, s.Root.User, s.Root.Headless = Overrides{}, "", false
+	s.Root.unlend()
+	for _, child := range s.Children {
+		child.unlend()
+	}
+}
+
+// unlend forgets the rules that a loop has, or is to begin with.
+func (s *Session) unlend() {
+	if s.Loop != nil {
+		s.Loop.Lent = nil
+	}
+	for i := range s.Inbox {
+		if p := s.Inbox[i].Prompt; p != nil && p.Lent != nil {
+			bare := *p
+			bare.Lent = nil
+			s.Inbox[i].Prompt = &bare
+		}
+	}
 }

@@ -113,14 +113,15 @@ type Loop struct {
 	Active           time.Duration // time spent working, as far as the log shows
 	Calls            []CallState   // of the last assistant message, until their results are a message
 	Denied           int
-	Refused          int    // how often an answer was asked for again since the user's last message, for it did not fit the schema
-	Same             Same   // how far it goes round in circles
-	Waiting          bool   // nobody works on it until a person has answered
-	Text             string // of the last assistant message
-	Reverted         string // the call that has given up answers, of late
-	Steered          int    // steering messages delivered for the turn to come
-	Followed         int    // and follow-ups
-	Left             []Left // the profiles that it was switched from since the user's last message
+	Refused          int     // how often an answer was asked for again since the user's last message, for it did not fit the schema
+	Same             Same    // how far it goes round in circles
+	Waiting          bool    // nobody works on it until a person has answered
+	Text             string  // of the last assistant message
+	Reverted         string  // the call that has given up answers, of late
+	Steered          int     // steering messages delivered for the turn to come
+	Followed         int     // and follow-ups
+	Left             []Left  // the profiles that it was switched from since the user's last message
+	Lent             []*Lent // rules that it has for now, by their sources
 
 	// For is the message that the loop is for.
 	For       *message.Message
@@ -359,6 +360,9 @@ func (l *Loop) apply(e *Event, body Body) {
 		start.Profile, start.Revision, start.Model, start.Spec, start.Prefix = b.To, b.Revision, b.Model, b.Spec, b.Prefix
 		l.Start, l.Model = &start, b.Model
 		l.Left = append(l.Left, Left{b.From, l.Turn})
+		l.Lent = nil
+	case *Lent:
+		l.lend(*b)
 	case *Fallback:
 		l.Model = b.To
 	case *TurnRequest:
@@ -481,6 +485,9 @@ func (s *Session) deliver(seq int64) ([]message.Part, error) {
 			s.Held = min(s.Held, s.notes())
 			if l.Prompt != nil {
 				s.Asked, s.User, s.Agent, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.Agent, l.Prompt.Headless
+				if s.Loop != nil {
+					s.Loop.lend(l.Prompt.Lent...)
+				}
 			}
 			return l.Parts, nil
 		}
