@@ -61,6 +61,7 @@ var imports = map[string]string{
 	"tool":                 "internal/ignore internal/schema internal/secret message model permission permission/shell sandbox session tool/contract tool/internal/expr tool/internal/pinned",
 	"tool/contract":        "",
 	"tool/web":             "internal/address internal/reach message model permission tool tool/contract",
+	"tool/mcp":             "internal/secret message model permission sandbox tool",
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
@@ -149,8 +150,8 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/web",
-	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/web",
+	"net/http": "cmd/roster hook/external host internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/mcp tool/web",
+	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/mcp tool/web",
 	"os/exec":  "sandbox internal/corpus internal/pgtest internal/wire/wiretest",
 }
 

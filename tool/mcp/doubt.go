@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// pingTimeout is how long a server may take to say that it is there.
+const pingTimeout = 10 * time.Second
+
+// doubt asks a server whether it is still there, after something has gone wrong. If
+// it is not, the connection is made anew.
+func (s *session) doubt() {
+	c := s.client
+	c.mu.Lock()
+	up := c.session == s
+	c.mu.Unlock()
+	if !up || !s.doubted.CompareAndSwap(false, true) {
+		return
+	}
+	begun := c.pool.begin(func() {
+		defer s.doubted.Store(false)
+		ctx, cancel := context.WithTimeout(s.ctx, pingTimeout)
+		defer cancel()
+		err := s.sdk.Ping(ctx, nil)
+		if err == nil || errors.As(err, new(*jsonrpc.Error)) || s.ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, context.DeadlineExceeded) && c.busy() {
+			return // it may be at work on another call, and nothing else
+		}
+		s.log.note("it does not answer: it is started again")
+		c.end(s)
+	})
+	if !begun {
+		s.doubted.Store(false)
+	}
+}
+
+// busy says whether calls are under way.
+func (c *Client) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls > 0
+}
+
+// forgotten says whether the server has refused a call because it does not know the
+// session any more: it may have been started again.
+func (s *session) forgotten(err error) bool {
+	return errors.Is(err, sdk.ErrSessionMissing)
+}
+
+// end asks for another connection in place of a session.
+func (c *Client) end(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == s {
+		signal(c.restart)
+	}
+}
+
+// renew waits until a session that is to end has ended.
+func (c *Client) renew(ctx context.Context, s *session) error {
+	c.end(s)
+	select {
+	case <-s.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
