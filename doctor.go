@@ -58,10 +58,8 @@ func (d *doctor) workspace() {
 	cfg := d.Config()
 	d.add("workspace", "directory", "ok", cfg.Dir, "")
 	d.add("workspace", "configuration", "ok", cmp.Or(strings.Join(cfg.Files, ", "), "no roster.yaml; all is default"), "")
-	inert, err := d.inert()
+	inert := d.inert()
 	switch n := len(inert); {
-	case err != nil:
-		d.add("workspace", "trust", "error", err.Error(), "")
 	case d.opts.Trust:
 		d.add("workspace", "trust", "note", "everything counts, by --trust or ROSTER_TRUST", "")
 	case n > 0:
@@ -72,13 +70,7 @@ func (d *doctor) workspace() {
 }
 
 // inert lists what has no effect because nobody has trusted it.
-func (d *doctor) inert() ([]trust.Item, error) {
-	survey, err := d.Survey()
-	if err != nil {
-		return nil, err
-	}
-	return d.Trust().Inert(survey).Items, nil
-}
+func (d *doctor) inert() []trust.Item { return d.Trust().Inert(d.Survey()).Items }
 
 func (d *doctor) profiles() {
 	all := d.Catalog().Snapshot()

@@ -23,7 +23,7 @@ var imports = map[string]string{
 	"permission/shell": "",
 	"hook":             "permission source",
 	"hook/external":    "hook sandbox",
-	"spec":             "hook permission source",
+	"spec":             "hook permission profile source",
 
 	"profile":         "permission source",
 	"profile/schema":  "tool/contract",

@@ -3,14 +3,8 @@ package roster
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
@@ -21,8 +15,8 @@ import (
 
 // Survey lists all that trusting the workspace is about: what its files would
 // start, reach or read, and the allow rules that go beyond the built-in ones and
-// the user's. With an error the survey lacks what is in the files that it names.
-func (a *App) Survey() (trust.Survey, error) {
+// the user's.
+func (a *App) Survey() trust.Survey {
 	s := a.now()
 	out := trust.Survey{Items: slices.Clone(s.config.Executing)}
 	others := permission.Builtin()
@@ -47,11 +41,9 @@ func (a *App) Survey() (trust.Survey, error) {
 			out.Allows = append(out.Allows, allows(p, others)...)
 		}
 	}
-	items, err := a.serverFiles()
-	out.Items = append(out.Items, items...)
 	out.Items = slices.DeleteFunc(out.Items, func(i trust.Item) bool { return s.view.Own(i.At.File) })
 	out.Sort()
-	return out, err
+	return out
 }
 
 // allows gives the rules of a profile that allow more than others do.
@@ -71,44 +63,6 @@ func allows(p *profile.Profile, others []permission.Rule) []permission.Rule {
 	return out
 }
 
-// maxServerFile bounds a file that names MCP servers, in bytes.
-const maxServerFile = 1 << 20
-
-func (a *App) serverFiles() (items []trust.Item, err error) {
-	for _, name := range trust.ServerFiles() {
-		data, readErr := readSmall(filepath.Join(a.dir, name), maxServerFile)
-		if errors.Is(readErr, fs.ErrNotExist) {
-			continue
-		}
-		if readErr == nil {
-			var more []trust.Item
-			more, readErr = trust.OfServerFile(name, data)
-			items = append(items, more...)
-		} else {
-			readErr = fmt.Errorf("%s: %w", name, readErr)
-		}
-		err = errors.Join(err, readErr)
-	}
-	return items, err
-}
-
-// readSmall reads a regular file that has at most so many bytes.
-func readSmall(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("not a file of at most %d bytes", most)
-	}
-	return io.ReadAll(io.LimitReader(f, most))
-}
-
 // Wants says whether a run of a profile would use something that has no effect
 // while the workspace is not trusted. The diagnostics say what.
 func (a *App) Wants(ctx context.Context, name string, over session.Overrides) (bool, []profile.Diagnostic) {
@@ -120,6 +74,9 @@ func (a *App) Wants(ctx context.Context, name string, over session.Overrides) (b
 	ds = slices.DeleteFunc(ds, func(d profile.Diagnostic) bool { return d.Code != profile.CodeExecuting && d.Code != resolve.CodeAllow })
 	wants := len(ds) > 0 || errors.Is(err, profile.ExecutingKey) || sp != nil && len(sp.Withheld) > 0
 	for _, i := range s.view.Inert(trust.Survey{Items: s.config.Executing}).Items {
+		if i.Kind == trust.Server {
+			continue // the spec says whether it would be used
+		}
 		wants = wants || !strings.HasPrefix(i.Key, "providers.") || sp != nil && strings.HasPrefix(i.Key, "providers."+sp.Model.Provider+".")
 	}
 	return wants, ds

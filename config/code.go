@@ -20,6 +20,7 @@ const (
 	CodeExecuting   = "C110"
 	CodeVariable    = "C111"
 	CodeTrust       = "C112"
+	CodeServers     = "C113"
 )
 
 // Codes lists every code in order.
@@ -37,6 +38,7 @@ func Codes() []profile.Code {
 		{Code: CodeExecuting, Name: profile.ExecutingKey, Severity: profile.SeverityWarning, Meaning: "A key of the workspace would start, reach or read something, and nobody has trusted it, or not as it is now. It has no effect."},
 		{Code: CodeVariable, Severity: profile.SeverityWarning, Meaning: "An environment variable starts with ROSTER_ and names no key."},
 		{Code: CodeTrust, Severity: profile.SeverityWarning, Meaning: "What the user trusts cannot be read, so that nothing is trusted."},
+		{Code: CodeServers, Severity: profile.SeverityWarning, Meaning: "A file of another tool that names MCP servers, or one of its servers, cannot be read, and is left out."},
 	}
 }
 

@@ -63,6 +63,9 @@ type Config struct {
 	// Web and Search say what of the web the tools reach, and who answers searches.
 	Web    Web
 	Search Search
+	// Servers are the MCP servers of files, the weakest first: the user's, those of
+	// other tools' files in the workspace, the workspace's.
+	Servers []MCPServer
 	// KeepLastGood serves what a profile's file said when it last loaded,
 	// while it does not load.
 	KeepLastGood profile.Value[bool]
@@ -146,6 +149,7 @@ func Load(o Options) (*Config, []profile.Diagnostic, error) {
 		l.load(user, origin{file: user, layer: source.User, models: name == ModelsFile})
 	}
 	if dir != home {
+		l.serverFiles()
 		for _, name := range []string{ModelsFile, File} {
 			l.load(filepath.Join(dir, name), origin{file: name, layer: source.Defaults, workspace: true, models: name == ModelsFile})
 		}

@@ -22,13 +22,13 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"rig", "mcp-servers",
+		"rig",
 		"openapi", "skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers"}
 }
 
 func (s section) root(it item) {
@@ -61,6 +61,8 @@ func (s section) root(it item) {
 			s.hooks(it)
 		case "sandbox":
 			s.sandbox(it)
+		case profile.Servers:
+			s.servers(it)
 		case "catalog":
 			s.each(it, s.catalog)
 		case "prompts":

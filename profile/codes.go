@@ -100,7 +100,11 @@ const (
 	CodeSandboxWall = "P246"
 	CodeSandboxLink = "P247"
 
-	CodeNoSearch = "P256"
+	CodeNoSearch  = "P256"
+	CodeServer    = "P260"
+	CodeServerOut = "P261"
+	CodeServerKey = "P262"
+	CodeNoServer  = "P263"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -188,6 +192,10 @@ var codes = [...]Code{
 	{CodeSandboxWall, "", SeverityWarning, "A profile asks for a weaker sandbox than roster.yaml sets for all; that of roster.yaml holds."},
 	{CodeSandboxLink, "", SeverityWarning, "A path in sandbox.read is a link in the workspace that leads out of it; it may not be read."},
 	{CodeNoSearch, "", SeverityWarning, "A profile lists websearch, and no service answers searches; the tool is not offered."},
+	{CodeServer, SchemaValidation, SeverityError, "An MCP server cannot be understood: it has neither or both of command and url, or a value that does not fit."},
+	{CodeServerOut, "", SeverityWarning, "An MCP server of another tool's file cannot be understood, and is left out."},
+	{CodeServerKey, "", SeverityWarning, "A key of an MCP server means nothing here; it has no effect."},
+	{CodeNoServer, "", SeverityWarning, "A profile names an MCP server that the workspace does not have."},
 }
 
 // Codes lists every code in order.

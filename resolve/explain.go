@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
@@ -128,6 +129,7 @@ func values() []value {
 		{"sandbox.network", func(s *spec.Spec) any { return !s.Sandbox.NoNetwork }},
 		{"sandbox.image", func(s *spec.Spec) any { return s.Sandbox.Image }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
+		{profile.Servers, func(s *spec.Spec) any { return serversIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"cache-breakpoints", func(s *spec.Spec) any { return s.CacheBreakpoints }},
 		{rotateAfter, func(s *spec.Spec) any { return duration(s.RotateAfter) }},
@@ -303,6 +305,12 @@ func (e Explanation) WriteText(w io.Writer) error {
 			}
 			continue
 		}
+		if servers, ok := f.Value.([]Server); ok && len(servers) > 0 {
+			for _, s := range servers {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", key, cell(s.String()), s.Place, s.Layer)
+			}
+			continue
+		}
 		over := ""
 		if n := len(f.Overrides); n > 0 {
 			over = "  (over " + f.Overrides[n-1].named() + ")"
@@ -343,7 +351,7 @@ func (e Explanation) keys() []string {
 
 func show(v any) string {
 	switch v := v.(type) {
-	case nil, []Rule, []Hook, map[string]json.RawMessage:
+	case nil, []Rule, []Hook, []Server, map[string]json.RawMessage:
 		return "none" // the last two only when empty: their items have lines of their own
 	case json.RawMessage:
 		return string(v)

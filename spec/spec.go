@@ -81,6 +81,9 @@ type Spec struct {
 	// last.
 	Above []Denier `json:"above,omitempty"`
 
+	// Servers are the MCP servers that it has the tools of, by name.
+	Servers []Server `json:"servers,omitempty"`
+
 	// Sandbox is where commands run.
 	Sandbox Sandbox `json:"sandbox,omitzero"`
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/rosterrun/roster/profile"
 )
 
 // entries calls do for each key of a map and its value, or for each item of a
@@ -60,6 +62,9 @@ func findNamed(kind Kind) func(string, *yaml.Node) []found {
 		}
 		entries(n, func(name string, value *yaml.Node, drop func()) {
 			if value.Kind == yaml.ScalarNode && n.Kind == yaml.SequenceNode && !strings.Contains(value.Value, "/") {
+				return
+			}
+			if name != "" && profile.TakesAway(value) { // it takes something away
 				return
 			}
 			if v, ok := child(value, "name"); ok && name == "" {

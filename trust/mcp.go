@@ -1,39 +1,97 @@
 package trust
 
 import (
-	"fmt"
+	"bytes"
+	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
-	"github.com/rosterrun/roster/source"
+	"github.com/rosterrun/roster/profile"
 )
 
-// ServerFiles lists the files of other tools that name MCP servers, at the root
-// of a workspace.
-func ServerFiles() []string { return []string{".mcp.json", "opencode.json"} }
+// ServerFile is a file of another tool that names MCP servers, at the root of a
+// workspace.
+type ServerFile struct {
+	Name string
+	Unit time.Duration // of a timeout that has none
+}
 
-// OfServerFile lists the MCP servers in such a file. file names it in items.
-func OfServerFile(file string, data []byte) ([]Item, error) {
+// ServerFiles lists them, the weakest first.
+func ServerFiles() []ServerFile {
+	return []ServerFile{{"opencode.json", time.Millisecond}, {"opencode.jsonc", time.Millisecond}, {".mcp.json", time.Millisecond}}
+}
+
+// Servers finds the servers in the content of such a file, and the key that they
+// stand under; nil: there are none.
+func (f ServerFile) Servers(data []byte) (key string, value *yaml.Node, err error) {
 	var doc yaml.Node // JSON is YAML, and this knows the places
 	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))
-	if err := yaml.Load(data, &doc, limits); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if err := yaml.Load(plainJSON(data), &doc, limits); err != nil {
+		return "", nil, err
 	}
 	if len(doc.Content) == 0 {
-		return nil, nil
+		return "", nil, nil
 	}
-	var out []Item
 	root := deref(doc.Content[0])
-	for _, key := range []string{"mcpServers", "mcp-servers", "mcp"} {
+	for _, key := range []string{"mcpServers", profile.Servers, "mcp"} {
 		servers, ok := child(root, key)
 		if !ok || isNull(servers) {
 			continue
 		}
-		for _, f := range findNamed(Server)(key, deref(servers)) {
-			at := source.Origin{File: file, Line: f.node.Line, Column: f.node.Column}
-			out = append(out, NewItem(Server, "", f.key, at, f.node))
+		value = deref(servers)
+		if strings.HasPrefix(f.Name, "opencode") {
+			variables(value, maxDepth)
+		}
+		return key, value, nil
+	}
+	return "", nil, nil
+}
+
+// variables writes the variables of opencode, {env:NAME}, as ours.
+func variables(n *yaml.Node, depth int) {
+	if depth == 0 {
+		return
+	}
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "{env:") && !strings.Contains(n.Value, "${") {
+		n.Value = strings.ReplaceAll(n.Value, "{env:", "${")
+	}
+	for _, c := range n.Content {
+		variables(c, depth-1)
+	}
+}
+
+// plainJSON makes blanks of the comments in JSON, so that all places stay.
+func plainJSON(data []byte) []byte {
+	if !bytes.Contains(data, []byte("//")) && !bytes.Contains(data, []byte("/*")) {
+		return data
+	}
+	out := bytes.Clone(data)
+	for i := 0; i < len(out); i++ {
+		switch {
+		case out[i] == '"':
+			for i++; i < len(out) && out[i] != '"' && out[i] != '\n'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+		case out[i] == '/' && i+1 < len(out) && out[i+1] == '/':
+			for ; i < len(out) && out[i] != '\n'; i++ {
+				out[i] = ' '
+			}
+		case out[i] == '/' && i+1 < len(out) && out[i+1] == '*':
+			end := bytes.Index(out[i+2:], []byte("*/"))
+			if end < 0 {
+				end = len(out) - i - 4
+			}
+			for stop := min(i+2+max(end, 0)+2, len(out)); i < stop; i++ {
+				if out[i] != '\n' {
+					out[i] = ' '
+				}
+			}
+			i--
 		}
 	}
-	return out, nil
+	return out
 }

@@ -178,8 +178,13 @@ func FuzzItems(f *testing.F) {
 				t.Fatalf("not shown safely: %q", i.Text)
 			}
 		}
-		if _, err := OfServerFile(".mcp.json", text); err != nil {
-			return
+		if _, value, err := (ServerFile{Name: "opencode.jsonc"}).Servers(text); err == nil && value != nil {
+			list, _, _ := profile.ServerEntries(value)
+			for _, e := range list {
+				if i := ServerItem("", "mcp", e, source.Origin{}); strings.ContainsAny(i.Text, "\n\r\x1b") {
+					t.Fatalf("not shown safely: %q", i.Text)
+				}
+			}
 		}
 	})
 }

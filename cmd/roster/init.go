@@ -67,7 +67,7 @@ func (c *cli) trustMade(ctx context.Context, dir string, files []scaffold.File) 
 	if err != nil {
 		return false // what stands in the way is said by every other command
 	}
-	survey, err := app.Survey()
+	survey := app.Survey()
 	if app.Trust().Workspace() {
 		return true
 	}
@@ -76,7 +76,7 @@ func (c *cli) trustMade(ctx context.Context, dir string, files []scaffold.File) 
 	}
 	theirs := slices.ContainsFunc(survey.Items, func(i trust.Item) bool { return !made(i.At.File) }) ||
 		slices.ContainsFunc(survey.Allows, func(r permission.Rule) bool { return !made(r.At.File) })
-	if err == nil && !theirs && made("roster.yaml") {
+	if !theirs && made("roster.yaml") {
 		if err = app.TrustWorkspace(ctx, survey.Items); err == nil {
 			return true
 		}

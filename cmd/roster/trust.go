@@ -58,10 +58,7 @@ func (c *cli) trustWorkspace(ctx context.Context, f trustFlags) error {
 	if f.revoke {
 		return c.revoke(ctx, app)
 	}
-	survey, err := app.Survey()
-	if err != nil {
-		fmt.Fprintf(c.stderr, "roster: not listed: %v\n", err)
-	}
+	survey := app.Survey()
 	l := listing{app.Dir(), app.Trust(), survey}
 	list := f.list || c.json && !f.yes
 	if !c.json {
@@ -236,10 +233,7 @@ func (c *cli) askTrust(ctx context.Context, app *roster.App, ask roster.Ask, can
 	if !wants {
 		return nil
 	}
-	survey, err := app.Survey()
-	if err != nil {
-		fmt.Fprintf(c.stderr, "roster: not listed: %v\n", err)
-	}
+	survey := app.Survey()
 	if !canAsk || app.Trust().Declined(survey) {
 		c.warn(ds)
 		return nil

@@ -47,7 +47,8 @@ func ownClaude(d *decoder, f field) bool {
 	case "effort":
 		d.claudeEffort(f)
 	case "mcp-servers":
-		d.inactive(f, "mcp-servers", true)
+		d.servers(f)
+		d.keepAs(f, profile.Servers, true)
 	case "memory":
 		d.inactive(f, f.key, true)
 	case "hooks":

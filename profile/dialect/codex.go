@@ -179,7 +179,7 @@ func (d *decoder) mcpServers(f field) {
 		servers.Content = append(servers.Content, k, v)
 	}
 	f.node = servers
-	d.keepTree(f, "mcp-servers", true, nil)
+	d.keepTree(f, profile.Servers, true, nil)
 }
 
 // codexServer translates the keys of a server, and their values.

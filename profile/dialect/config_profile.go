@@ -158,7 +158,7 @@ func (b *configProfile) native(section string, f field) {
 	}
 	switch {
 	case d.identity(f), d.running(f), d.acting(g, f), d.nested(f):
-	case inactive(f.key):
+	case inactive(f.key), f.key == profile.Servers:
 		b.keep(f.key, f, f.node)
 	default:
 		b.unknown(section, f)

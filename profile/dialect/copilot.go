@@ -42,7 +42,8 @@ func ownCopilot(d *decoder, f field) bool {
 		}
 		d.models(f)
 	case "mcp-servers":
-		d.inactive(f, "mcp-servers", true)
+		d.servers(f)
+		d.keepAs(f, profile.Servers, true)
 	case "hooks":
 		d.report(profile.CodeInactiveGuard, f.at, f.written, "hooks of this dialect are kept and do not run: the profile is not restricted by them", "")
 		d.keepAs(f, f.key, true)

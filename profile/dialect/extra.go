@@ -64,6 +64,8 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 	case !native && isLabel(f.key):
 	case f.key == hooks && profile.ActsOnHooks(d.p.Dialect):
 		d.hooks(f)
+	case f.key == profile.Servers:
+		d.servers(f)
 	case native && key.Acts && f.key != hooks && (f.key != "sandbox" || profile.ActsOnHooks(d.p.Dialect)):
 	case key.Guard:
 		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")

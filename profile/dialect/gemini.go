@@ -39,7 +39,8 @@ func ownGemini(d *decoder, f field) bool {
 	case "timeout-mins":
 		d.minutes(f)
 	case "mcp-servers":
-		d.inactive(f, "mcp-servers", true)
+		d.servers(f)
+		d.keepAs(f, profile.Servers, true)
 	case "kind":
 		if deref(f.node).Value != "remote" {
 			return false

@@ -130,7 +130,7 @@ prompt
 	if profile.Refused(ds) {
 		t.Fatal(ds)
 	}
-	want := "P113 10:1 skills\nP113 11:1 mcpServers\nP114 13:1 hooks\nP113 15:1 memory\nP113 17:1 background\nP113 18:1 isolation"
+	want := "P113 10:1 skills\nP114 13:1 hooks\nP113 15:1 memory\nP113 17:1 background\nP113 18:1 isolation"
 	if diff := cmp.Diff(want, brief(ds)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
@@ -164,7 +164,7 @@ mcp-servers: {x: {type: http, url: "https://example.com"}}
 ---
 prompt
 `)
-	if want := "P116 3:85 tools\nP113 4:1 model\nP113 7:1 handoffs\nP113 8:1 mcp-servers"; brief(ds) != want {
+	if want := "P116 3:85 tools\nP113 4:1 model\nP113 7:1 handoffs"; brief(ds) != want {
 		t.Errorf("%s", brief(ds))
 	}
 	if diff := cmp.Diff([]string{"grep", "glob", "edit", "write", "bash", "github_*", "microsoft_docs_mcp_search", "vscode/extensions"}, p.Tools.V.Names); diff != "" {

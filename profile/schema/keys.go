@@ -117,7 +117,7 @@ var keys = [...]Key{
 	{Name: "reload", Shape: word("next-loop", "next-turn"), Default: "next-loop", Meaning: "when a running session takes up a changed profile"},
 
 	{Name: "skills", Shape: list, Adds: true, Meaning: "narrows the index of skills to these"},
-	{Name: "mcp-servers", Meaning: "MCP servers by name", Shape: Shape{Kind: Map, Each: &server}.or(list)},
+	{Name: "mcp-servers", Acts: true, Default: "those of the workspace", Meaning: "MCP servers by name, besides those of the workspace; `NAME: false` takes one away, and a list of names all others", Shape: Shape{Kind: Map, Each: ref(server.or(boolean))}.or(list)},
 	{Name: "openapi", Meaning: "OpenAPI services by name", Shape: Shape{Kind: Map, Each: &Shape{Kind: Map}}},
 	{Name: "hooks", Acts: true, Guard: true, Meaning: "commands or addresses that are asked at each step, and may change or deny it", Shape: hookShape},
 	{Name: "memory", Meaning: "what is remembered across sessions", Shape: word("none", "session", "persistent").or(dict(

@@ -11,13 +11,21 @@ var (
 	))}
 
 	server = dict(
-		Key{Name: "command", Shape: text, Meaning: "the program of a server on this machine"},
-		Key{Name: "args", Shape: list, Meaning: "its arguments"},
-		Key{Name: "env", Shape: texts, Meaning: "variables that it gets"},
-		Key{Name: "url", Shape: text, Meaning: "the address of a server elsewhere"},
-		Key{Name: "headers", Shape: texts, Meaning: "headers that it is sent"},
-		Key{Name: "timeout", Shape: duration, Meaning: "the longest that a call may take"},
-		Key{Name: "trust-annotations", Shape: boolean, Default: "false", Meaning: "what it says of its tools' safety counts"},
+		Key{Name: "command", Shape: text, Acts: true, Meaning: "the program of a server on this machine"},
+		Key{Name: "args", Shape: list, Acts: true, Meaning: "its arguments"},
+		Key{Name: "env", Shape: texts, Acts: true, Meaning: "variables that it gets, besides those that hold no keys; `${VAR}` and `${VAR:-text}` are filled in when it starts, here and in all other texts"},
+		Key{Name: "dir", Shape: text, Acts: true, Default: "the workspace", Meaning: "the folder that it starts in"},
+		Key{Name: "url", Shape: text, Acts: true, Meaning: "the address of a server elsewhere"},
+		Key{Name: "headers", Shape: texts, Acts: true, Meaning: "headers that it is sent"},
+		Key{Name: "timeout", Shape: duration, Acts: true, Default: "60s", Meaning: "the longest that a call may take"},
+		Key{Name: "tools", Shape: list, Acts: true, Default: "all", Meaning: "the only ones of its tools that count, by its own names"},
+		Key{Name: "without", Shape: list, Acts: true, Meaning: "those of its tools that do not"},
+		Key{Name: "resources", Shape: list, Acts: true, Meaning: "URIs of resources that are added to each request"},
+		Key{Name: "roots", Shape: boolean, Acts: true, Default: "false", Meaning: "it is told where the workspace is"},
+		Key{Name: "trust-annotations", Shape: boolean, Acts: true, Default: "false", Meaning: "what it says of its tools' safety counts"},
+		Key{Name: "enabled", Shape: boolean, Acts: true, Default: "true", Meaning: "`false` takes the server of that name away, as `NAME: false` does"},
+		Key{Name: "type", Shape: text, Acts: true, Meaning: "as other tools write it; it follows from `command` or `url`"},
+		Key{Name: "description", Shape: text, Acts: true, Meaning: "what it is for, for people"},
 	)
 
 	hookShape = dict(hook("before-loop", "before a prompt begins a loop: allow, rewrite, deny"),
