@@ -1,12 +1,16 @@
 package permission
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/rosterrun/roster/source"
+)
 
 // Lent are rules that somebody who is trusted has written for a while, such as the
 // allowed-tools of a skill that is in use: each turns what would be asked for into
-// what is allowed. A denial, a refusal and the host's policy stand. What a rule of
-// the profile asks for by a pattern of its own, as in read "*.env", is allowed only by
-// one that has a pattern of its own too. It is immutable.
+// what is allowed. A denial, a refusal and the host's policy stand, and so does what a
+// rule asks for by a pattern of its own, as in bash "git push*"; a built-in one, as in
+// read "*.env", gives way to a lent rule that has a pattern too. It is immutable.
 type Lent struct{ rules *ruleset }
 
 // CompileLent makes Lent of the allow rules of a list; others have no effect. A rule
@@ -35,8 +39,18 @@ func (l *Lent) over(t *target, v verdict) verdict {
 		return v
 	}
 	effect, rule := l.rules.judge(t, Ask)
-	if effect != Allow || rule == nil || v.step == StepRule && v.rule.Subject != "*" && rule.Subject == "*" {
+	if effect != Allow || rule == nil || v.asksFor(rule) {
 		return v
 	}
 	return verdict{Allow, rule, StepLent}
+}
+
+// asksFor says that a question stands though a lent rule would allow it: somebody
+// wants to be asked for this in particular. Of the built-in rules it stands over a
+// lent one for everything.
+func (v verdict) asksFor(lent *Rule) bool {
+	if v.step != StepRule || v.rule.Subject == "*" {
+		return false
+	}
+	return v.rule.At.Layer != source.Builtin || lent.Subject == "*"
 }
