@@ -14,7 +14,13 @@ import (
 // event streams. It asks nobody who they are and refuses requests that do not
 // come from this machine.
 func (a *App) Handler() *host.Host {
-	return host.New(host.Deps{
+	d := a.hostDeps()
+	d.MCP = a.MCP(nil)
+	return host.New(d)
+}
+
+func (a *App) hostDeps() host.Deps {
+	return host.Deps{
 		Profiles: func(context.Context) ([]*profile.Profile, []profile.Diagnostic, error) {
 			all := a.Catalog().Snapshot()
 			profiles := make([]*profile.Profile, 0, all.Len())
@@ -44,7 +50,7 @@ func (a *App) Handler() *host.Host {
 		Approvals: a.Approvals, Answer: a.Answer, Fork: a.Fork, Request: a.Request,
 		Rerun: a.Rerun, Revert: a.Revert, Undo: a.Undo, Tree: a.Tree, Prune: a.Prune,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
-	})
+	}
 }
 
 // EditProfile makes a profile or changes it, as the HTTP interface does.

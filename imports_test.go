@@ -72,9 +72,10 @@ var imports = map[string]string{
 	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session source spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine hook hook/external host internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
+	"": "catalog config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web trust",
-	"host": "dispatch internal/view message profile session trust",
+	"host":     "dispatch internal/view message profile session trust",
+	"host/mcp": "dispatch host internal/render internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
 
@@ -150,7 +151,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/mcp tool/web",
+	"net/http": "cmd/roster hook/external host host/mcp internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/mcp tool/web",
 	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/mcp tool/web",
 	"os/exec":  "sandbox internal/corpus internal/pgtest internal/wire/wiretest",
 }

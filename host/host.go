@@ -84,6 +84,11 @@ type Deps struct {
 	Admin func(*http.Request) bool
 	// Code names an error for programs, such as "UnknownModel".
 	Code func(error) string
+	// MCP serves /mcp; nil: there is no such route. It is closed by Shutdown.
+	MCP interface {
+		http.Handler
+		Close()
+	}
 
 	// Log gets one line for each request at level debug, and failures of the
 	// server at level error; nil: discarded.
@@ -190,6 +195,9 @@ func New(d Deps) *Host {
 	h.quit = sync.OnceFunc(func() {
 		endStreams()
 		time.AfterFunc(chatGrace, endChats)
+		if d.MCP != nil {
+			d.MCP.Close()
+		}
 	})
 	h.routes()
 	return h
@@ -255,6 +263,10 @@ func (h *Host) routes() {
 
 	read("/approvals", h.handle(h.approvals))
 	m.Post("/approvals/{id}", h.handle(h.answerApproval))
+
+	if h.deps.MCP != nil {
+		m.Handle("/mcp", h.handle(h.mcp))
+	}
 }
 
 // ServeHTTP implements http.Handler.

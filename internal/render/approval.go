@@ -13,18 +13,15 @@ import (
 // Approval asks a person for a tool call: what it would do, why it is asked, and
 // what may be answered. Nothing of it is hidden.
 func Approval(w io.Writer, s Style, a *view.Approval) {
+	Question(w, s, a)
 	if a.Question != "" {
-		question(w, s, a)
+		hint := "answer in one line, or /no (a reason may follow)"
+		if len(a.Options) > 0 {
+			hint = "answer with a number or in one line, or /no (a reason may follow)"
+		}
+		fmt.Fprintf(w, "  %s\n", s.paint(dim, hint))
 		return
 	}
-	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks to use %s:", Visible(a.AgentID), Visible(a.Tool))))
-	for _, line := range a.Shown {
-		fmt.Fprintf(w, "  %s\n", s.paint(yellow, line))
-	}
-	for _, line := range arguments(a) {
-		fmt.Fprintf(w, "  %s\n", s.paint(dim, line))
-	}
-	fmt.Fprintf(w, "  %s\n", s.paint(dim, why(a)))
 	choices := []string{"y once"}
 	if slices.Contains(a.Answers, session.AnswerSession) {
 		choices = append(choices, "s for this session")
@@ -39,20 +36,32 @@ func Approval(w io.Writer, s Style, a *view.Approval) {
 	fmt.Fprintf(w, "  %s\n", strings.Join(choices, ", "))
 }
 
-// question asks a person what only a person can say.
-func question(w io.Writer, s Style, a *view.Approval) {
+// Question says what is asked and why, and not how it is answered: that is
+// another matter on each way.
+func Question(w io.Writer, s Style, a *view.Approval) {
+	if a.Question != "" {
+		inquiry(w, s, a)
+		return
+	}
+	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks to use %s:", Visible(a.AgentID), Visible(a.Tool))))
+	for _, line := range a.Shown {
+		fmt.Fprintf(w, "  %s\n", s.paint(yellow, line))
+	}
+	for _, line := range arguments(a) {
+		fmt.Fprintf(w, "  %s\n", s.paint(dim, line))
+	}
+	fmt.Fprintf(w, "  %s\n", s.paint(dim, why(a)))
+}
+
+// inquiry asks a person what only a person can say.
+func inquiry(w io.Writer, s Style, a *view.Approval) {
 	fmt.Fprintf(w, "%s\n", s.paint(bold, fmt.Sprintf("%s asks:", Visible(a.AgentID))))
 	for _, l := range strings.Split(a.Question, "\n") {
 		fmt.Fprintf(w, "  %s\n", s.paint(yellow, Visible(l)))
 	}
-	hint := "answer in one line, or /no (a reason may follow)"
-	if len(a.Options) > 0 {
-		hint = "answer with a number or in one line, or /no (a reason may follow)"
-	}
 	for i, o := range a.Options {
 		fmt.Fprintf(w, "  %d %s\n", i+1, Visible(o))
 	}
-	fmt.Fprintf(w, "  %s\n", s.paint(dim, hint))
 }
 
 // maxArguments bounds what is shown of the arguments, in bytes; what is cut is
