@@ -23,14 +23,15 @@ var imports = map[string]string{
 	"permission/shell": "",
 	"hook":             "permission source",
 	"hook/external":    "hook sandbox",
-	"spec":             "hook permission profile source",
+	"service":          "internal/address source",
+	"spec":             "hook permission profile service source",
 
 	"profile":         "permission source",
 	"profile/schema":  "tool/contract",
-	"profile/dialect": "hook permission profile profile/schema source tool/contract",
+	"profile/dialect": "hook permission profile profile/schema service source tool/contract",
 	"catalog":         "internal/gitlog internal/ignore profile profile/dialect source",
 
-	"trust": "hook internal/keep permission profile source",
+	"trust": "hook internal/keep permission profile service source",
 
 	"model":                  "message",
 	"model/quirk":            "",
@@ -44,9 +45,9 @@ var imports = map[string]string{
 	"model/openaichat":       "internal/wire message model model/quirk",
 	"model/openairesponses":  "internal/wire message model",
 
-	"config":  "hook internal/address model/catalog model/quirk permission profile profile/dialect prompt source spec trust",
+	"config":  "hook internal/address model/catalog model/quirk permission profile profile/dialect prompt service source spec trust",
 	"prompt":  "profile source",
-	"resolve": "config hook model/catalog permission profile profile/dialect prompt source spec tool/contract trust",
+	"resolve": "config hook model/catalog permission profile profile/dialect prompt service source spec tool/contract trust",
 
 	"session":               "message",
 	"session/storetest":     "message session",

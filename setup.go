@@ -82,7 +82,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
 	s.config, s.models = cfg, a.modelCatalog(cfg)
-	s.variables = withSearch(modelcatalog.Variables(cfg.Providers), cfg)
+	s.variables = withServices(withSearch(modelcatalog.Variables(cfg.Providers), cfg), cfg)
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
 		further = append(further, p.V)

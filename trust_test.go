@@ -37,10 +37,10 @@ var places = []struct {
 	{trust.Server, ".mcp.json", one(".mcp.json", `{"mcpServers": {"s": {"command": "OLD"}}}`)},
 	{trust.Server, "opencode.json", one("opencode.json", `{"mcp": {"s": {"type": "local", "command": ["OLD"]}}}`)},
 
-	{trust.Service, "roster.yaml", one("roster.yaml", "openapi: {s: {url: \"https://OLD.example\"}}")},
-	{trust.Service, "defaults", one("roster.yaml", "defaults: {openapi: {s: {url: \"https://OLD.example\"}}}")},
-	{trust.Service, "a native profile", one("profiles/a.md", "---\nopenapi: {s: {url: \"https://OLD.example\"}}\n---\nx\n")},
-	{trust.Service, "a config profile", one("agent.toml", "[provider]\nmodel = \"builtin/demo\"\n[agent]\nsystem_prompt = \"x\"\n[openapi.s]\nurl = \"https://OLD.example\"\n")},
+	{trust.Service, "roster.yaml", one("roster.yaml", "openapi: {s: {spec: \"https://OLD.example\"}}")},
+	{trust.Service, "defaults", one("roster.yaml", "defaults: {openapi: {s: {spec: \"https://OLD.example\"}}}")},
+	{trust.Service, "a native profile", one("profiles/a.md", "---\nopenapi: {s: {spec: \"https://OLD.example\"}}\n---\nx\n")},
+	{trust.Service, "a config profile", one("agent.toml", "[provider]\nmodel = \"builtin/demo\"\n[agent]\nsystem_prompt = \"x\"\n[openapi.s]\nspec = \"https://OLD.example\"\n")},
 
 	{trust.Tool, "a directory profile", map[string]string{
 		"profiles/lib/config.json":       `{"id": "lib", "name": "L", "description": "d", "model": "m", "llm_backend": "ollama", "enabled_tools": ["up"]}`,

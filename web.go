@@ -36,7 +36,10 @@ func (a *App) searchService(c config.Search) *web.Service {
 }
 
 // keyVariables are the variables of the environment that hold keys.
-func (a *App) keyVariables() []string { return withSearch(a.Models().KeyVariables(), a.Config()) }
+func (a *App) keyVariables() []string {
+	s := a.now()
+	return withServices(withSearch(s.models.KeyVariables(), s.config), s.config)
+}
 
 // withSearch adds the one of the search service.
 func withSearch(names []string, c *config.Config) []string {

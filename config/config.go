@@ -18,6 +18,7 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/service"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/trust"
 )
@@ -55,6 +56,9 @@ type Config struct {
 	// Hooks are the host's: the workspace's, then the user's. They are asked in
 	// every run. Those that have no effect are left out.
 	Hooks []hook.Entry
+	// Services are those that profiles may call by their OpenAPI documents, apart from
+	// their own. Those that have no effect are left out.
+	Services []service.Entry
 	// Prompts are those that have a name. The workspace's win over the user's.
 	Prompts prompt.Library
 	// Profiles are further folders of profiles, absolute.

@@ -286,7 +286,7 @@ func TestWorkspaceCannotReachOut(t *testing.T) {
 		{"who may use the server", "server: {auth: {kind: none}, tenants: {}}", []string{"server.auth", "server.tenants"}},
 		{"hooks", "hooks: {before-tool: [{command: id}]}", []string{"hooks.before-tool"}},
 		{"hooks of every profile", "defaults: {hooks: {before-tool: [{command: id}]}}", []string{"hooks.before-tool"}},
-		{"servers, and services", "{mcp-servers: {a: {command: id}}, openapi: {b: {url: \"https://b.example\"}}}", []string{"mcp-servers.a", "openapi.b"}},
+		{"servers, and services", "{mcp-servers: {a: {command: id}}, openapi: {b: {spec: \"https://b.example\"}}}", []string{"mcp-servers.a", "openapi.b"}},
 		{"out of the sandbox", "sandbox: {kind: none, read: [/etc, lib]}", []string{"sandbox.kind", "sandbox.read"}},
 		{"what is measured", "{telemetry: {endpoint: \"https://t.example\"}, search: {kind: searxng, url: \"https://s.example\"}, web: {allow: [\"10.0.0.0/8\"]}}", []string{"telemetry", "search", "web"}},
 		{"a command for a header", "providers: {x: {api: openai-chat, base-url: \"http://127.0.0.1:1\", headers: {A: \"!id\"}}}", []string{"providers.x.headers"}},

@@ -23,12 +23,12 @@ import (
 func inactive() []string {
 	return []string{
 		"rig",
-		"openapi", "skills", "telemetry", "retention", "context",
+		"skills", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers", "openapi"}
 }
 
 func (s section) root(it item) {
@@ -73,6 +73,8 @@ func (s section) root(it item) {
 			s.search(it)
 		case "web":
 			s.web(it)
+		case "openapi":
+			s.services(it)
 		default:
 			s.other(it)
 		}

@@ -65,6 +65,9 @@ func (c *Config) Settings() []Setting {
 	if s := c.Search; s.Kind != "" {
 		add("search", strings.TrimSpace(fmt.Sprintf("%s %s %s", s.Kind, s.URL, s.KeyEnv)), s.At)
 	}
+	for _, e := range c.Services {
+		add("openapi."+e.Name, strings.TrimSpace(e.Does()+" "+e.Server), e.At)
+	}
 	for _, a := range c.Aliases {
 		add("aliases."+a.Name, a.Target, a.At)
 	}

@@ -105,6 +105,11 @@ const (
 	CodeServerOut = "P261"
 	CodeServerKey = "P262"
 	CodeNoServer  = "P263"
+
+	CodeService      = "P270"
+	CodeServiceSpec  = "P271"
+	CodeServiceTools = "P272"
+	CodeNoService    = "P273"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -196,6 +201,10 @@ var codes = [...]Code{
 	{CodeServerOut, "", SeverityWarning, "An MCP server of another tool's file cannot be understood, and is left out."},
 	{CodeServerKey, "", SeverityWarning, "A key of an MCP server means nothing here; it has no effect."},
 	{CodeNoServer, "", SeverityWarning, "A profile names an MCP server that the workspace does not have."},
+	{CodeService, SchemaValidation, SeverityError, "An OpenAPI service cannot be understood: it has no spec, a key that there is not, or a value that does not fit."},
+	{CodeServiceSpec, "", SeverityWarning, "The document of an OpenAPI service cannot be read, has not been fetched yet, or leaves operations out; those are not offered."},
+	{CodeServiceTools, "", SeverityWarning, "An OpenAPI service has more operations than agents are offered; none is, until a filter chooses."},
+	{CodeNoService, "", SeverityWarning, "A list under openapi names a service that nothing defines."},
 }
 
 // Codes lists every code in order.

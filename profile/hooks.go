@@ -6,8 +6,8 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// ActsOnHooks says whether the key hooks of a dialect has the native form, and
-// acts. In others it is something else, and kept.
+// ActsOnHooks says whether the keys hooks and openapi of a dialect have the native
+// form, and act. In others they are something else, and kept.
 func ActsOnHooks(dialect string) bool {
 	switch dialect {
 	case "", "roster", "knot", "config":
@@ -16,10 +16,14 @@ func ActsOnHooks(dialect string) bool {
 	return false
 }
 
-const hooks = "hooks"
+// The keys whose values are read by others.
+const (
+	hooks    = "hooks"
+	services = "openapi"
+)
 
-// Hooks is the value of the key hooks.
-type Hooks struct {
+// Written is the value of a key as it is written.
+type Written struct {
 	Extra
 	Value   *yaml.Node
 	written bool // in the lines of its file
@@ -27,19 +31,25 @@ type Hooks struct {
 
 // Hooks gives the hooks of a profile, apart from those of its parents; nil: it
 // has none that act.
-func (p *Profile) Hooks() (*Hooks, error) {
+func (p *Profile) Hooks() (*Written, error) { return p.native(hooks) }
+
+// Services gives the OpenAPI services of a profile in the same way.
+func (p *Profile) Services() (*Written, error) { return p.native(services) }
+
+// native gives the value of a key in dialects in which it has the native form.
+func (p *Profile) native(key string) (*Written, error) {
 	for _, x := range p.Extra {
-		if x.Key != hooks || !x.Known || !ActsOnHooks(p.Dialect) {
+		if x.Key != key || !x.Known || !ActsOnHooks(p.Dialect) {
 			continue
 		}
 		n, err := x.Node()
-		return &Hooks{x, n, p.Dialect == "roster" || p.Dialect == "knot"}, err
+		return &Written{x, n, p.Dialect == "roster" || p.Dialect == "knot"}, err
 	}
 	return nil, nil
 }
 
 // Place is where a node of the value stands.
-func (h *Hooks) Place(n *yaml.Node) source.Origin {
+func (h *Written) Place(n *yaml.Node) source.Origin {
 	at := h.At
 	if h.written {
 		at.Line, at.Column = at.Line+n.Line-1, 0

@@ -130,6 +130,7 @@ func values() []value {
 		{"sandbox.image", func(s *spec.Spec) any { return s.Sandbox.Image }},
 		{"hooks", func(s *spec.Spec) any { return hooksIn(s) }},
 		{profile.Servers, func(s *spec.Spec) any { return serversIn(s) }},
+		{"openapi", func(s *spec.Spec) any { return servicesIn(s) }},
 		{"cache", func(s *spec.Spec) any { return s.Cache }},
 		{"cache-breakpoints", func(s *spec.Spec) any { return s.CacheBreakpoints }},
 		{rotateAfter, func(s *spec.Spec) any { return duration(s.RotateAfter) }},

@@ -26,7 +26,7 @@ var fieldKeys = map[string]string{
 	"ToolExecution.Strategy": "tool-execution", "ToolExecution.Size": "tool-execution",
 	"Cache": "cache", "CacheBreakpoints": "cache-breakpoints", "Steering": "steering", "FollowUp": "follow-up", "Workspace": "workspace", "Worktree": "workspace", "Fallbacks": "fallbacks",
 	"Subagents.MaxDepth": "subagents.max-depth", "Subagents.MaxParallel": "subagents.max-parallel", "Subagents.Tools": "subagents.tools",
-	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model", "Hooks": "hooks", "Servers": "mcp-servers",
+	"Subagents.Prompt": "subagents.prompt", "Subagents.InheritDenies": "subagents.inherit-denies", "Model.NoSampling": "model", "Hooks": "hooks", "Servers": "mcp-servers", "Services": "openapi",
 	"Context.Window": "context.window", "Context.Reserve": "context.reserve", "Context.CompactAt": "context.compact-at",
 	"Context.KeepFirst": "context.keep-first", "Context.KeepRecent": "context.keep-recent", "Context.Strategy": "context.strategy",
 	"Context.MaxResult": "context.max-result", "Context.Summariser": "context.summariser", "Context.Providers": "context.providers",

@@ -157,8 +157,11 @@ func (r *resolver) rules() {
 	for _, l := range r.layers {
 		count += len(l.Keys.Permission)
 	}
-	r.out.Rules = make([]permission.Rule, 0, count)
+	r.out.Rules = make([]permission.Rule, 0, count+len(r.out.Services))
 	for i, l := range r.layers {
+		if i == 1 { // above the built-in ones
+			r.out.Rules = append(r.out.Rules, r.askForServices()...)
+		}
 		if len(l.Keys.Permission) == 0 {
 			continue
 		}

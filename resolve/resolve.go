@@ -121,9 +121,9 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	steps := []func(){r.identity, r.ids, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.rules, r.subagents, r.limits, r.running, r.context, r.sandbox, r.hooks, r.servers}
+	steps := []func(){r.identity, r.ids, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.services, r.rules, r.subagents, r.limits, r.running, r.context, r.sandbox, r.hooks, r.servers}
 	if in.RulesOnly {
-		steps = []func(){r.identity, r.workspace, r.tools, r.rules, r.subagents}
+		steps = []func(){r.identity, r.workspace, r.tools, r.services, r.rules, r.subagents}
 	}
 	for _, step := range steps {
 		if step(); r.err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/service"
 	"github.com/rosterrun/roster/source"
 )
 
@@ -70,6 +71,9 @@ type Spec struct {
 
 	// Hooks are asked on the way, in this order: the profile's, then the host's.
 	Hooks []hook.Entry `json:"hooks,omitempty"`
+
+	// Services are called by their OpenAPI documents, in the order of their names.
+	Services []service.Entry `json:"services,omitempty"`
 
 	// Subagents bounds what it may give to other agents.
 	Subagents Subagents `json:"subagents,omitzero"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/schema"
+	"github.com/rosterrun/roster/service"
 )
 
 // maxExpanded bounds the nodes of a value whose aliases are written out.
@@ -66,7 +67,9 @@ func (d *decoder) kept(f field, value []byte, known bool, candidates func() []st
 		d.hooks(f)
 	case f.key == profile.Servers:
 		d.servers(f)
-	case native && key.Acts && f.key != hooks && (f.key != "sandbox" || profile.ActsOnHooks(d.p.Dialect)):
+	case f.key == service.Key && profile.ActsOnHooks(d.p.Dialect):
+		d.services(f)
+	case native && key.Acts && f.key != hooks && f.key != service.Key && (f.key != "sandbox" || profile.ActsOnHooks(d.p.Dialect)):
 	case key.Guard:
 		d.report(profile.CodeInactiveGuard, f.at, f.written, fmt.Sprintf("this version does not act on %s: the profile is not restricted by it", f.written), "")
 	case known || native:

@@ -118,7 +118,7 @@ var keys = [...]Key{
 
 	{Name: "skills", Shape: list, Adds: true, Meaning: "narrows the index of skills to these"},
 	{Name: "mcp-servers", Acts: true, Default: "those of the workspace", Meaning: "MCP servers by name, besides those of the workspace; `NAME: false` takes one away, and a list of names all others", Shape: Shape{Kind: Map, Each: ref(server.or(boolean))}.or(list)},
-	{Name: "openapi", Meaning: "OpenAPI services by name", Shape: Shape{Kind: Map, Each: &Shape{Kind: Map}}},
+	{Name: "openapi", Acts: true, Meaning: "services that are called by their OpenAPI documents, by name, or the names of those of roster.yaml that count here", Shape: Shape{Kind: Map, Each: &serviceShape}.or(list)},
 	{Name: "hooks", Acts: true, Guard: true, Meaning: "commands or addresses that are asked at each step, and may change or deny it", Shape: hookShape},
 	{Name: "memory", Meaning: "what is remembered across sessions", Shape: word("none", "session", "persistent").or(dict(
 		Key{Name: "scope", Shape: word("none", "session", "persistent"), Default: "none", Meaning: "how long it is kept"},

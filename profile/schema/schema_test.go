@@ -124,7 +124,7 @@ func TestSchemaAndDecodingAgree(t *testing.T) {
 	s := compiled(t)
 	keys := slices.Clone(schema.Keys())
 	keys = slices.DeleteFunc(keys, func(k schema.Key) bool {
-		return k.Name == "permission" || k.Name == "hooks" || k.Name == "mcp-servers" || k.Name == "name" || k.Name == "extends" // below: they take more than a shape
+		return k.Name == "permission" || k.Name == "hooks" || k.Name == "mcp-servers" || k.Name == "openapi" || k.Name == "name" || k.Name == "extends" // below: they take more than a shape
 	})
 	all := samples(keys, func(key, v string) string { return key + ": " + v })
 	if len(all) < 400 {
@@ -161,6 +161,8 @@ func byHand() []sample {
 		{"mcp-servers: {a: {command: x, args: [b], env: {A: \"${B}\"}, dir: sub, timeout: 90s, tools: [c], without: d, resources: [x], roots: true, trust-annotations: true}}", true},
 		{"mcp-servers: {a: {url: \"https://a.example/mcp\", headers: {Authorization: \"Bearer ${T}\"}}, b: false}", true}, {"mcp-servers: [a, b]", true}, {"mcp-servers: []", true},
 		{"mcp-servers: {a: word}", false}, {"mcp-servers: {a: {command: x, args: {a: b}}}", false}, {"mcp-servers: {a: {command: x, timeout: soon}}", false},
+		{"openapi: {a: {spec: x, auth: [{bearer-env: T}], timeout: 5s}, b: false}", true}, {"openapi: [a]", true}, {"openapi: {a: {spec: x, auth: {key-env: K, in: query, name: k}}}", true},
+		{"openapi: {a: word}", false}, {"openapi: {a: {spec: x, timeout: 5}}", false}, {"openapi: {a: {spec: x, auth: word}}", false}, {"openapi: [[a]]", false},
 		{"hooks: word", false}, {"hooks: {before-tool: word}", false}, {"hooks: {before-tool: [word]}", false}, {"hooks: {before-tool: [{command: x, timeout: 5}]}", false},
 		{"nobody-knows: {a: [1]}", true}, {"title:\nlimits:\n  turns:\n", true},
 	}
@@ -194,7 +196,7 @@ func TestTheExampleFits(t *testing.T) {
 // that is acted on is only kept.
 func TestEveryKeyIsKnown(t *testing.T) {
 	// These are read when a profile is resolved.
-	late := []string{"prompt", "vars", "fallbacks", "cache-breakpoints", "profile-id", "config-id", "hooks", "context", "subagents", "planning", "habits", "tool-timeout", "session", "sandbox", "mcp-servers"}
+	late := []string{"prompt", "vars", "fallbacks", "cache-breakpoints", "profile-id", "config-id", "hooks", "context", "subagents", "planning", "habits", "tool-timeout", "session", "sandbox", "mcp-servers", "openapi"}
 	for _, k := range schema.Keys() {
 		value := "word"
 		for s := &k.Shape; s != nil; s = s.Or {
