@@ -63,6 +63,7 @@ var imports = map[string]string{
 	"tool/contract":        "",
 	"tool/web":             "internal/address internal/reach message model permission tool tool/contract",
 	"tool/mcp":             "internal/secret message model permission sandbox tool",
+	"tool/openapi":         "source",
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
