@@ -147,7 +147,7 @@ func (c *Client) Restart(ctx context.Context) error {
 func (c *Client) connected(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	c.used = time.Now()
-	if s := c.session; s != nil {
+	if s := c.session; s != nil && !s.over() {
 		c.mu.Unlock()
 		return s, nil
 	}
@@ -229,7 +229,7 @@ func (c *Client) run() {
 		if err == nil {
 			c.up(s)
 			err = c.serve(s)
-			s.close()
+			s.close(err)
 			if s.lasted() >= stable {
 				again.Reset()
 			}
@@ -326,7 +326,7 @@ func (c *Client) rest(wait time.Duration) bool {
 
 var (
 	errIdle    = errors.New("nobody uses it")
-	errRestart = errors.New("it is started again")
+	errRestart = errors.New("it was to be started again")
 )
 
 // serve keeps the list of tools fresh until the connection is to end, and says why.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -54,6 +55,9 @@ func (f *frames) next() ([]byte, *tooLong, error) {
 		case len(f.buf)+len(part) > f.max:
 			over, err := f.skip(part, err == nil)
 			return nil, over, err
+		}
+		if len(part) > cap(f.buf)-len(f.buf) {
+			f.buf = slices.Grow(f.buf, len(f.buf)+len(part)) // twice, also where append would take less
 		}
 		f.buf = append(f.buf, part...)
 		if err == nil {

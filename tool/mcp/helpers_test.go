@@ -154,3 +154,5 @@ func mustJSON(t *testing.T, v any) string {
 	}
 	return string(data)
 }
+
+var toolCall = tool.Call{ID: "call-1", Input: []byte("{}")}

@@ -91,7 +91,7 @@ func (c *Client) add(l *catalog, t *sdk.Tool) {
 	name := c.server.Name
 	switch {
 	case t.Name == "" || len(t.Name) > maxTitle:
-		l.problem(name, t.Name, fmt.Sprintf("it is left out: its name has %d bytes, and 1 to %d are taken", len(t.Name), maxTitle))
+		l.problem(name, "", fmt.Sprintf("a tool is left out: its name has %d bytes, and 1 to %d are taken", len(t.Name), maxTitle))
 		return
 	case len(t.Description) > maxDescription:
 		l.problem(name, t.Name, fmt.Sprintf("its description has %d bytes: the first %d are used", len(t.Description), maxDescription))

@@ -67,10 +67,6 @@ func serveTest(mode string) int {
 	case "mute":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
-	case "deaf":
-		s.write(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}}`)
-		s.write(`{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"take","inputSchema":{"type":"object"}}]}}`)
-		time.Sleep(time.Hour)
 	case "slow":
 		time.Sleep(700 * time.Millisecond)
 	case "chatty":
@@ -126,6 +122,9 @@ func (s *testServer) handle(r request) {
 	case "tools/list":
 		s.said++
 		s.result(r.ID, s.tools(r.Params.Cursor))
+		if s.mode == "deaf" {
+			time.Sleep(time.Hour)
+		}
 	case "tools/call":
 		go s.call(r)
 	case "ping":
@@ -141,7 +140,7 @@ func def(name string) map[string]any {
 
 func (s *testServer) tools(cursor string) map[string]any {
 	var list []any
-	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep") {
+	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled") {
 		list = append(list, def(name))
 	}
 	switch s.mode {
@@ -229,10 +228,11 @@ func (s *testServer) call(r request) {
 		s.text(json.RawMessage(`99999`), "nobody asked")
 		s.text(json.RawMessage(`"`+string(r.ID)+`"`), "a text as id")
 		s.write(`{"jsonrpc":"2.0","result":{}}`)
-		s.write(`{"jsonrpc":"1.0","id":` + string(r.ID) + `,"result":{}}`)
 		s.write(`nonsense`)
 		s.text(r.ID, "right")
 		s.text(r.ID, "twice")
+	case "garbled":
+		s.write(`{"jsonrpc":"1.0","id":` + string(r.ID) + `,"result":{}}`)
 	case "image":
 		s.result(r.ID, map[string]any{"content": []any{map[string]any{"type": "image", "mimeType": "image/svg+xml", "data": base64.StdEncoding.EncodeToString(onePixel)}}})
 	case "mixed":

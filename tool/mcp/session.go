@@ -32,7 +32,7 @@ type session struct {
 	began   time.Time
 
 	ctx    context.Context // ends with the session
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when the connection is no more
 	err    error         // why; to be read after ended
 	gone   chan struct{} // closed when all of it has ended
@@ -65,11 +65,11 @@ func (c *Client) dial(ctx context.Context, version string) (*session, error) {
 		ended: make(chan struct{}), gone: make(chan struct{}), stale: make(chan struct{}, 1),
 		progress: map[int64]*follower{},
 	}
-	s.ctx, s.cancel = context.WithCancel(c.pool.ctx)
+	s.ctx, s.cancel = context.WithCancelCause(c.pool.ctx)
 	if err := s.begin(ctx, version); err != nil {
 		err = s.explain(err)
 		close(s.ended)
-		s.close()
+		s.close(err)
 		return nil, err
 	}
 	go func() {
@@ -78,7 +78,7 @@ func (c *Client) dial(ctx context.Context, version string) (*session, error) {
 	}()
 	if err := s.ask(ctx); err != nil {
 		err = s.explain(err)
-		s.close()
+		s.close(err)
 		return nil, err
 	}
 	return s, nil
@@ -155,9 +155,9 @@ func (s *session) sever() {
 	}
 }
 
-// close ends all of the session, and waits until it has ended.
-func (s *session) close() {
-	s.cancel()
+// close ends all of the session, for a reason, and waits until it has ended.
+func (s *session) close(why error) {
+	s.cancel(why)
 	s.sever()
 	if s.sdk != nil {
 		_ = s.sdk.Close()
@@ -191,7 +191,7 @@ func (s *session) why() error {
 
 // explain puts what happened into the words of who has to mend it.
 func (s *session) explain(err error) error {
-	if s.proc != nil {
+	if s.proc != nil && !errors.Is(err, errAsks) && !errors.Is(err, errDeaf) {
 		if end := s.proc.ended(s.log); end != nil {
 			return end
 		}

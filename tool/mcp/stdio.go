@@ -29,7 +29,11 @@ const (
 	settle = time.Second
 )
 
-var errDeaf = errors.New("it does not read what is sent to it")
+// What a server does that ends the connection.
+var (
+	errDeaf = errors.New("it does not read what is sent to it")
+	errAsks = fmt.Errorf("it has more than %d requests and does not wait for answers", maxRequests)
+)
 
 // process is a program that is a server.
 type process struct {
@@ -178,7 +182,7 @@ func (c *pipes) message(raw json.RawMessage) (jsonrpc.Message, error) {
 	m, err := jsonrpc.DecodeMessage(raw)
 	if err != nil {
 		c.s.log.note("it wrote what is no message to its standard output: " + line(string(raw[:min(len(raw), maxLine)]), maxLine))
-		return nil, nil
+		return garbled(raw), nil
 	}
 	r, ok := m.(*jsonrpc.Request)
 	switch {
@@ -191,9 +195,25 @@ func (c *pipes) message(raw json.RawMessage) (jsonrpc.Message, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.requests++; c.requests > maxRequests {
-		return nil, fmt.Errorf("it asks on and on without waiting for answers (%d requests)", c.requests)
+		return nil, errAsks
 	}
 	return m, nil
+}
+
+// garbled is the answer to who waits for a message that cannot be read; nil: nobody
+// does.
+func garbled(raw json.RawMessage) jsonrpc.Message {
+	var f idFinder
+	f.feed(raw)
+	id := f.answers()
+	if id == nil {
+		return nil
+	}
+	m, err := jsonrpc.DecodeMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"its answer cannot be read"}}`, id, jsonrpc.CodeParseError))
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // Write sends a message. It gives up when ctx ends or the server does not read; what

@@ -57,6 +57,10 @@ func plainly(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, errAsks):
+		return errAsks
+	case errors.Is(err, errDeaf):
+		return errDeaf
 	case errors.As(err, &answer):
 		text := line(answer.Message, maxLine)
 		if text == "" {

@@ -128,21 +128,23 @@ func (s *session) call(ctx context.Context, p *plan, progress func(string)) (*sd
 		defer done()
 		params.SetProgressToken(token)
 	}
-	res, err := s.sdk.CallTool(ctx, params)
-	if err != nil && s.ctx.Err() != nil {
-		err = errClosed
-	}
-	return res, err
+	return s.sdk.CallTool(ctx, params)
 }
 
 // failed says what became of a call that has no result.
 func (s *session) failed(err error) error {
+	var why error
 	select {
+	case <-s.ctx.Done():
+		if why = context.Cause(s.ctx); s.client.pool.ctx.Err() != nil {
+			why = errClosed
+		}
 	case <-s.ended:
+		why = s.why()
 	case <-time.After(lingering):
 		return fmt.Errorf("the MCP server %s: %w", s.server.Name, s.plainly(err))
 	}
-	return fmt.Errorf("the MCP server %s went away during the call: %w; whether the call had an effect is not known; it is started again", s.server.Name, s.why())
+	return fmt.Errorf("the MCP server %s went away during the call: %w; whether the call had an effect is not known", s.server.Name, why)
 }
 
 // lingering is how long the end of a connection may come after the error that it
