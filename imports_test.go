@@ -79,7 +79,7 @@ var imports = map[string]string{
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
 	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
-		"permission profile profile/dialect profile/schema resolve sandbox session source spec trust",
+		"permission profile profile/dialect profile/schema resolve sandbox session source spec tool/openapi trust",
 
 	"internal/address":       "",
 	"internal/clock":         "",

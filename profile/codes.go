@@ -110,6 +110,8 @@ const (
 	CodeServiceSpec  = "P271"
 	CodeServiceTools = "P272"
 	CodeNoService    = "P273"
+	CodeDocument     = "P277"
+	CodeDocumentPart = "P278"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -205,6 +207,8 @@ var codes = [...]Code{
 	{CodeServiceSpec, "", SeverityWarning, "The document of an OpenAPI service cannot be read, has not been fetched yet, or leaves operations out; those are not offered."},
 	{CodeServiceTools, "", SeverityWarning, "An OpenAPI service has more operations than agents are offered; none is, until a filter chooses."},
 	{CodeNoService, "", SeverityWarning, "A list under openapi names a service that nothing defines."},
+	{CodeDocument, InvalidFormat, SeverityError, "An OpenAPI document is refused: it is no such document, or one that is too large or too deep, or cannot be understood at all."},
+	{CodeDocumentPart, "", SeverityWarning, "A part of an OpenAPI document is left out or read otherwise than it stands; the message says why."},
 }
 
 // Codes lists every code in order.

@@ -89,7 +89,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(),
 		c.newCommand(), c.rmCommand(), c.profileCommand(),
 		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(), c.schemaCommand(),
-		c.modelsCommand(), c.doctorCommand(), c.sessionsCommand(), c.approvalsCommand(), c.mcpCommand(), c.versionCommand(),
+		c.modelsCommand(), c.openapiCommand(), c.doctorCommand(), c.sessionsCommand(), c.approvalsCommand(), c.mcpCommand(), c.versionCommand(),
 	)
 	return cmd
 }

@@ -103,11 +103,14 @@ type Problem struct {
 }
 
 // Error gives the place and what is wrong with it.
-func (p *Problem) Error() string {
+func (p *Problem) Error() string { return fmt.Sprintf("%s: %s", p.At, p.Message()) }
+
+// Message is what is wrong, and with which operation.
+func (p *Problem) Message() string {
 	if p.Operation != "" {
-		return fmt.Sprintf("%s: %s: %s", p.At, p.Operation, p.Text)
+		return p.Operation + ": " + p.Text
 	}
-	return fmt.Sprintf("%s: %s", p.At, p.Text)
+	return p.Text
 }
 
 // ServerURL is an address at which operations are. It may be relative to where the

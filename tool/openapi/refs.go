@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -184,21 +183,7 @@ func (r *resolver) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(r.left)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > r.left {
-		return nil, errors.New("the document is too large with it")
-	}
-	return data, nil
+	return readAll(f, path.Join(r.base, name), r.left)
 }
 
 // short is a text for messages.
