@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/rosterrun/roster/command"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/resolve"
@@ -35,7 +35,7 @@ func (e *AttachError) Error() string { return fmt.Sprintf("@%s: %s", e.Path, e.R
 // himself.
 func (a *App) Attach(ctx context.Context, name string, over session.Overrides, text string) (parts []message.Part, missed []string, err error) {
 	parts = []message.Part{message.Text{Text: text}}
-	named := mentions(text)
+	named := command.Mentions(text)
 	if len(named) == 0 {
 		return parts, nil, nil
 	}
@@ -64,9 +64,9 @@ func (a *App) Attach(ctx context.Context, name string, over session.Overrides, t
 	read := tools[slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Def().Name == "read" })]
 	seen, size := map[string]bool{}, 0
 	for _, m := range named {
-		path := m.file(s.Workspace)
-		if path == "" && strings.ContainsAny(m[len(m)-1], "./") {
-			missed = append(missed, m[len(m)-1])
+		path := fileOf(m, s.Workspace)
+		if path == "" && m.LikeFile() {
+			missed = append(missed, m.Shortest())
 		}
 		if path == "" || seen[path] {
 			continue
@@ -129,13 +129,10 @@ func attachment(ctx context.Context, read tool.Tool, permit *permission.Engine, 
 	return parts, nil
 }
 
-// mention is what stands behind an @, as it may be meant.
-type mention []string
-
-// file is the path of the file that is meant, relative to the workspace where it
-// is in it; empty: there is none.
-func (m mention) file(workspace string) string {
-	for _, path := range m {
+// fileOf is the path of the file that is meant, relative to the workspace where it is
+// in it; empty: there is none.
+func fileOf(m command.Mention, workspace string) string {
+	for _, path := range m.Paths {
 		full := path
 		if !filepath.IsAbs(path) {
 			full = filepath.Join(workspace, path)
@@ -145,39 +142,4 @@ func (m mention) file(workspace string) string {
 		}
 	}
 	return ""
-}
-
-// mentions finds the paths that a text names. An @ within a word, as in an
-// address, names none. What ends a sentence may belong to the path or not.
-func mentions(text string) (list []mention) {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '@' || i > 0 && !strings.ContainsRune(" \t\n\r(['\"", rune(text[i-1])) {
-			continue
-		}
-		rest := text[i+1:]
-		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
-			if path, _, closed := strings.Cut(quoted, `"`); closed && path != "" && !strings.Contains(path, "\n") {
-				list = append(list, mention{path})
-				i += len(path) + 2
-			}
-			continue
-		}
-		path := rest
-		if end := strings.IndexAny(rest, " \t\n\r\"<>|"); end >= 0 {
-			path = rest[:end]
-		}
-		i += len(path)
-		var m mention
-		for path != "" {
-			m = append(m, path)
-			if !strings.ContainsRune(".,;:!?)]}'", rune(path[len(path)-1])) {
-				break
-			}
-			path = path[:len(path)-1]
-		}
-		if len(m) > 0 {
-			list = append(list, m)
-		}
-	}
-	return list
 }

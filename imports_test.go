@@ -31,6 +31,8 @@ var imports = map[string]string{
 	"profile/dialect": "hook permission profile profile/schema service source tool/contract",
 	"catalog":         "internal/gitlog internal/ignore profile profile/dialect source",
 
+	"command": "message permission profile profile/dialect source",
+
 	"trust": "hook internal/keep permission profile service source",
 
 	"model":                  "message",
@@ -74,11 +76,11 @@ var imports = map[string]string{
 	"engine":   "engine/habit hook internal/clock internal/schema message model permission sandbox session source spec tool",
 	"dispatch": "session",
 
-	"": "catalog config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
+	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web trust",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
-	"cmd/roster": "catalog config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
+	"cmd/roster": "catalog command config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
 		"permission profile profile/dialect profile/schema resolve sandbox session source spec tool/openapi trust",
 
 	"internal/address":       "",

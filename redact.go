@@ -9,6 +9,7 @@ import (
 	"github.com/rosterrun/roster/internal/secret"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
+	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 )
 
@@ -116,4 +117,14 @@ func (a *App) redactPrompt(s *spec.Spec) {
 			l.Text = a.redact(l.Text)
 		}
 	}
+}
+
+// redactCommand does the same for what was called.
+func (a *App) redactCommand(c *session.Command) *session.Command {
+	if c == nil {
+		return nil
+	}
+	clean := *c
+	clean.Arguments = a.redact(c.Arguments)
+	return &clean
 }

@@ -83,6 +83,7 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	prompt := &session.Prompt{
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
 		Shared: ask.Shared, User: ask.User, Agent: ask.Agent, Headless: ask.Headless, OnDeny: ask.OnDeny,
+		Lent: ask.Lent, Command: a.redactCommand(ask.Command),
 	}
 	a.ready.Store(prompt, ready{b, over.Session})
 	post := session.Post{

@@ -41,6 +41,7 @@ func (a *App) Survey() trust.Survey {
 			out.Allows = append(out.Allows, allows(p, others)...)
 		}
 	}
+	a.commandSurvey(&out)
 	out.Items = slices.DeleteFunc(out.Items, func(i trust.Item) bool { return s.view.Own(i.At.File) })
 	out.Sort()
 	return out

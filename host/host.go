@@ -142,6 +142,10 @@ type Ask struct {
 	// OnBusy says what happens if the session is running: "reject" (default,
 	// *session.Busy), "steer" or "queue".
 	OnBusy string
+	// Lent are rules that the loop begins with, and Command what was called to get
+	// Parts.
+	Lent    []session.Lent
+	Command *session.Command
 	// Idem makes the call idempotent (session.Post).
 	Idem string
 	// Chain is the id that all events of this request share; empty: a new one.

@@ -112,6 +112,12 @@ const (
 	CodeNoService    = "P273"
 	CodeDocument     = "P277"
 	CodeDocumentPart = "P278"
+
+	CodeCommandText     = "P294"
+	CodeCommandName     = "P295"
+	CodeCommandShadowed = "P296"
+	CodeCommandLacks    = "P297"
+	CodeCommandUnread   = "P298"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -209,6 +215,11 @@ var codes = [...]Code{
 	{CodeNoService, "", SeverityWarning, "A list under openapi names a service that nothing defines."},
 	{CodeDocument, InvalidFormat, SeverityError, "An OpenAPI document is refused: it is no such document, or one that is too large or too deep, or cannot be understood at all."},
 	{CodeDocumentPart, "", SeverityWarning, "A part of an OpenAPI document is left out or read otherwise than it stands; the message says why."},
+	{CodeCommandText, SchemaValidation, SeverityError, "The file of a command has no text to send."},
+	{CodeCommandName, "", SeverityWarning, "The file of a command has a name that no command can have; it is not there."},
+	{CodeCommandShadowed, "", SeverityNote, "Another command of the same name goes before this one."},
+	{CodeCommandLacks, "", SeverityNote, "A command has something that its own system does and this one does not; the message says what happens instead."},
+	{CodeCommandUnread, "", SeverityWarning, "A file or folder of commands cannot be read, leads out of the workspace, or holds too much."},
 }
 
 // Codes lists every code in order.

@@ -28,6 +28,9 @@ type Prompt struct {
 	OnDeny string `json:"on_deny,omitempty"`
 	// Lent are rules that the loop of this prompt begins with (see Lent).
 	Lent []Lent `json:"lent,omitempty"`
+	// Command is what the user has called, where Parts are what it came to; nil: he
+	// has written Parts.
+	Command *Command `json:"command,omitempty"`
 }
 
 // Overrides are profile keys and their values as text, over those of the

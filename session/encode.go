@@ -154,6 +154,9 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	if len(b.Lent) > 0 {
 		o.value("lent", b.Lent)
 	}
+	if b.Command != nil {
+		o.value("command", b.Command)
+	}
 	return o.end()
 }
 

@@ -45,7 +45,7 @@ func bodies(t *rapid.T) []Body {
 	n := rapid.IntRange(0, 1e6).Draw(t, "n")
 	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
 	return []Body{
-		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop", Lent: []Lent{{Source: texts(t), Rules: []Rule{*rule}}}},
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop", Lent: []Lent{{Source: texts(t), Rules: []Rule{*rule}}}, Command: &Command{Name: texts(t), Arguments: texts(t), File: texts(t)}},
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},

@@ -71,6 +71,7 @@ var keys = [...]Key{
 	{Kind: Tool, Name: "`toolsets`", In: "docker profiles", Does: "starts or connects to what a toolset names", Pins: "the whole entry", key: "toolsets", find: findToolsets},
 	{Kind: KeyCommand, Name: "`key-command`", In: providers + ", `model-config`", Does: "runs a command that prints a key", Pins: "all the executing keys of the provider"},
 	{Kind: Command, Name: "a header that begins with `!`", In: providers + ", `model-config`", Does: "runs a command that prints the value", Pins: "all the executing keys of the provider"},
+	{Kind: Command, Name: "``!`command` `` and `!{command}`", In: "files of commands", Does: "runs a command line when the command is called", Pins: "the line"},
 	{Kind: Variable, Name: "`${VAR}`", In: "profiles of the `config` dialect, `headers`", Does: "reads the environment", Pins: "the key and the names of the variables"},
 	{Kind: BaseURL, Name: "`base-url`", In: providers + ", `model-config`", Does: "sends prompts beyond this machine, or what is meant for a provider that is built in or yours elsewhere", Pins: "all the executing keys of the provider", key: "model-config", find: findModel},
 	{Kind: Headers, Name: "`headers`", In: providers + ", `model-config`", Does: "the same", Pins: "all the executing keys of the provider"},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/command"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -66,7 +67,7 @@ func (c *cli) report(err error, args []string) int {
 	if u := (*usageError)(nil); errors.As(err, &u) {
 		code, name = exitUsage, "Usage"
 	}
-	if name == string(profile.ExecutingKey) {
+	if name == string(profile.ExecutingKey) || errors.Is(err, command.ErrDenied) {
 		code = exitDenied
 	}
 	// The flags may be what could not be read.

@@ -41,12 +41,16 @@ type runFlags struct {
 func (c *cli) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run PROFILE [PROMPT | -]",
+		Use:   "run PROFILE [PROMPT | - | /COMMAND [ARGUMENT…]]",
 		Short: "Ask a profile, and show its answer as it comes",
 		Long: `Runs one loop: from the prompt to the answer, with the tool calls in between.
 The prompt is an argument, or is read from standard input with "-". A file of the
 workspace that the argument names as @path or @"path" goes with it, as the profile
 may read it, images too.
+
+A prompt that begins with a slash calls a command (see roster commands), with what
+follows as its arguments; PROFILE may be left out where the command names its agent.
+A name that only looks like a path is text, and two slashes stand for one.
 
 On a terminal the text is streamed, and the tools that are used are shown. In a
 pipe, standard output gets the answer and nothing else. With --json it gets all
@@ -65,8 +69,9 @@ The first interrupt (Ctrl-C) cancels the run and waits for its end; the second
 one ends the program at once.`,
 		Example: `  roster run reviewer "What does this project do?"
   git diff | roster run reviewer -
-  roster run reviewer --continue "And what about its tests?"`,
-		Args: arguments(1, "PROFILE", "PROMPT"),
+  roster run reviewer --continue "And what about its tests?"
+  roster run reviewer /review src/main.go`,
+		Args: runArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args, f)
 		},
@@ -107,9 +112,11 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	prompt, err := c.prompt(args[1:])
-	if err != nil {
-		return err
+	prompt := ""
+	if !mayCall(args) {
+		if prompt, err = c.prompt(args[1:]); err != nil {
+			return err
+		}
 	}
 	schema, err := c.readSchema(f.schema)
 	if err != nil {
@@ -119,25 +126,45 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	parts, err := c.parts(ctx, app, args, prompt, set)
-	if err != nil {
-		return c.close(app, err)
-	}
 	attended := !f.nonInteractive && c.attended()
 	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
 		Profile:  args[0],
-		Parts:    parts,
 		Flags:    set,
 		Headless: f.headless(attended),
 		AllowAll: f.allowAll,
 		OnDeny:   f.onDeny,
 		Schema:   schema,
 	}
-	if err = c.askTrust(ctx, app, ask, !f.nonInteractive && c.canAsk(args[1:])); err == nil {
+	if err = c.compose(ctx, app, args, prompt, f, &ask); err == nil {
 		err = c.ask(ctx, app, f, ask, attended)
 	}
 	return c.close(app, err)
+}
+
+// compose puts the prompt into ask: the text with the files that it names, or what the
+// command comes to that it calls.
+func (c *cli) compose(ctx context.Context, app *roster.App, args []string, prompt string, f runFlags, ask *roster.Ask) error {
+	if mayCall(args) {
+		call, text, err := c.called(app, args)
+		if err != nil {
+			return err
+		}
+		if call != nil {
+			call.Flags, call.AllowAll = ask.Flags, ask.AllowAll
+			p, err := c.expand(ctx, app, f, *call, !ask.Headless && c.attended())
+			if err == nil {
+				p.Into(ask)
+			}
+			return err
+		}
+		prompt = text
+	}
+	var err error
+	if ask.Parts, err = c.parts(ctx, app, args, prompt, ask.Flags); err != nil {
+		return err
+	}
+	return c.askTrust(ctx, app, *ask, !f.nonInteractive && c.canAsk(args[1:]))
 }
 
 func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.Ask, attended bool) error {

@@ -229,7 +229,18 @@ func (c *cli) canAsk(prompt []string) bool {
 // whether to trust the workspace; once for what is there. Where nobody can be
 // asked it says so.
 func (c *cli) askTrust(ctx context.Context, app *roster.App, ask roster.Ask, canAsk bool) error {
-	wants, ds := app.Wants(ctx, ask.Profile, session.Overrides{Set: ask.Set, Flags: ask.Flags})
+	return c.askTrustFor(ctx, app, ask, canAsk, false)
+}
+
+// askTrustFor does so also where something else than the profile wants it, such as the
+// command that is called.
+func (c *cli) askTrustFor(ctx context.Context, app *roster.App, ask roster.Ask, canAsk, wants bool) error {
+	var ds []profile.Diagnostic
+	if ask.Profile != "" {
+		var too bool
+		too, ds = app.Wants(ctx, ask.Profile, session.Overrides{Set: ask.Set, Flags: ask.Flags})
+		wants = wants || too
+	}
 	if !wants {
 		return nil
 	}
