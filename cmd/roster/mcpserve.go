@@ -55,6 +55,7 @@ func (c *cli) mcpServe(ctx context.Context, patterns []string) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that is gone must not end the program before its runs are handed over
 	server := app.MCP(offer)
 	err = server.Serve(ctx, c.stdin, c.stdout)
 	stop() // a second signal ends the program at once

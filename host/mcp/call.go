@@ -121,15 +121,41 @@ func (s *Server) submit(ctx context.Context, profile string, req *sdk.CallToolRe
 			return sub, false, err
 		}
 	}
+	idem, err := keyOf(req, profile)
+	if err != nil {
+		return sub, false, err
+	}
 	asks = mayAsk(req.Session)
 	sub, err = s.opts.Host.Submit(ctx, host.Ask{
 		Key: key, Profile: profile, Parts: []message.Part{message.Text{Text: in.Prompt}},
-		Set: in.set(), Shared: true, Headless: !asks,
+		Set: in.set(), Shared: true, Headless: !asks, Idem: idem,
 	})
+	if err == nil && sub.Duplicate && (sub.Post == 1) != (in.Session == "") {
+		err = &session.Conflict{Idem: idem}
+	}
 	if busy := (*session.Busy)(nil); errors.As(err, &busy) {
 		err = fmt.Errorf("%w: wait for its answer, or begin a new conversation by leaving session out", err)
 	}
 	return sub, asks, err
+}
+
+// keyOfCall is the member of _meta by which a client says that a call is one that
+// it has made before: it gets the same answer, and nothing is done twice. The
+// protocol has none of its own; Roster's client sends this one.
+const keyOfCall = "io.github.rosterrun/idempotency-key"
+
+const maxKey = 200 // bytes
+
+func keyOf(req *sdk.CallToolRequest, profile string) (string, error) {
+	v, there := req.Params.Meta[keyOfCall]
+	if !there {
+		return "", nil
+	}
+	key, ok := v.(string)
+	if !ok || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "", fmt.Errorf("_meta %q must be printable ASCII of 1 to %d characters", keyOfCall, maxKey)
+	}
+	return "mcp " + profile + " " + key, nil
 }
 
 // exists says whether a session is there.

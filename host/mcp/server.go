@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -152,7 +153,12 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 	defer stop()
 	l := newLines(in, out)
 	err := s.mcp.Run(ctx, &sdk.IOTransport{Reader: l, Writer: open{l}, MaxLineLength: -1}) // lines bounds them
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	for _, gone := range []error{io.EOF, io.ErrClosedPipe, syscall.EPIPE} {                // the client, that is
+		if errors.Is(err, gone) {
+			return nil
+		}
+	}
+	if ctx.Err() != nil || s.ctx.Err() != nil {
 		return nil
 	}
 	return err
@@ -189,13 +195,15 @@ func (s *Server) connected() (n int) {
 
 // Close ends all connections and waits for what it has started. The runs go on.
 func (s *Server) Close() {
-	for c := range s.mcp.Sessions() {
-		s.job(func() { _ = c.Close() })
-	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.quit()
+	var closing sync.WaitGroup
+	for c := range s.mcp.Sessions() {
+		closing.Go(func() { _ = c.Close() })
+	}
+	closing.Wait()
 	s.jobs.Wait()
 }
 

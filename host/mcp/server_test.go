@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,9 +54,40 @@ type site struct {
 	app    *roster.App
 	store  session.Backend
 	server *mcp.Server
+	hangUp func() // breaks the connection of the newest client
 }
 
 func newSite(t testing.TB, files map[string]string, replies ...script.Reply) *site {
+	t.Helper()
+	return openSite(t, files, script.New(replies...).Model("fake/text"))
+}
+
+// gatedSite has a model that answers when the gate is closed.
+func gatedSite(t testing.TB, gate chan struct{}, replies ...script.Reply) *site {
+	t.Helper()
+	return openSite(t, nil, gated{script.New(replies...).Model("fake/text"), gate})
+}
+
+type gated struct {
+	model.Model
+	gate chan struct{}
+}
+
+func (g gated) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk, error] {
+	return func(yield func(model.Chunk, error) bool) {
+		select {
+		case <-g.gate:
+			g.Model.Stream(ctx, r)(yield)
+		case <-ctx.Done():
+			yield(model.Chunk{}, ctx.Err())
+		}
+	}
+}
+
+// forever is longer than any test.
+const forever = time.Hour
+
+func openSite(t testing.TB, files map[string]string, m model.Model) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir()}
 	all := map[string]string{"roster.yaml": config, "profiles/echo.md": echo}
@@ -70,7 +102,7 @@ func newSite(t testing.TB, files map[string]string, replies ...script.Reply) *si
 	var err error
 	s.app, _, err = roster.Open(s.dir, roster.Options{
 		State: t.TempDir(), Backend: store, Trust: true, Claim: true,
-		Models: map[string]model.Model{"fake/text": script.New(replies...).Model("fake/text")},
+		Models: map[string]model.Model{"fake/text": m},
 		Getenv: func(name string) string { return map[string]string{"ROSTER_HOME": filepath.Join(s.dir, "home")}[name] },
 	})
 	if err != nil {
@@ -98,6 +130,54 @@ func (s *site) write(name, text string) {
 	}
 }
 
+// newest is the id of the newest session.
+func (s *site) newest(t testing.TB) string {
+	t.Helper()
+	for sum, err := range s.store.List(t.Context(), "local", session.Query{Limit: 1}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum.Key.Stream
+	}
+	t.Fatal("there is no session")
+	return ""
+}
+
+func (s *site) sessions(t testing.TB) (n int) {
+	t.Helper()
+	for _, err := range s.store.List(t.Context(), "local", session.Query{Limit: 1000}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// end waits for the end of the newest session's loop.
+func (s *site) end(t testing.TB) *session.LoopEnd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for batch, err := range s.app.Follow(ctx, session.Key{Stream: s.newest(t)}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range batch {
+			if batch[i].Type != "loop.end" {
+				continue
+			}
+			body, err := batch[i].Decode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return body.(*session.LoopEnd)
+		}
+	}
+	t.Fatal("the run does not end")
+	return nil
+}
+
 // connect is a client that talks by lines.
 func (s *site) connect(o *sdk.ClientOptions) *sdk.ClientSession {
 	s.t.Helper()
@@ -114,6 +194,7 @@ func (s *site) connect(o *sdk.ClientOptions) *sdk.ClientSession {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.hangUp = func() { fromClient.Close(); toClient.Close() }
 	s.t.Cleanup(func() {
 		c.Close()
 		if err := <-ended; err != nil {
