@@ -62,7 +62,7 @@ type Client struct {
 	log    *logger
 
 	wake    chan struct{} // asks for an attempt at once; one waits at most
-	restart chan struct{} // asks for a new connection; one waits at most
+	restart chan error    // asks for a new connection, and says why; one waits at most
 
 	mu       sync.Mutex
 	running  bool     // a goroutine looks after the connection
@@ -78,7 +78,7 @@ type Client struct {
 
 func newClient(p *Pool, s Server) *Client {
 	c := &Client{
-		pool: p, server: s, wake: make(chan struct{}, 1), restart: make(chan struct{}, 1),
+		pool: p, server: s, wake: make(chan struct{}, 1), restart: make(chan error, 1),
 		attempt: make(chan struct{}), changed: make(chan struct{}), state: State{Since: time.Now()},
 	}
 	c.log = newLogger(func(line string) { p.opts.Log(s.Name, line) })
@@ -136,7 +136,7 @@ func (c *Client) Restart(ctx context.Context) error {
 	s := c.session
 	c.mu.Unlock()
 	if s != nil {
-		if err := c.renew(ctx, s); err != nil {
+		if err := c.renew(ctx, s, errRestart); err != nil {
 			return err
 		}
 	}
@@ -183,9 +183,11 @@ func (c *Client) connected(ctx context.Context) (*session, error) {
 }
 
 // signal puts a word into a channel that holds one.
-func signal(to chan<- struct{}) {
+func signal(to chan<- struct{}) { tell(to, struct{}{}) }
+
+func tell[T any](to chan<- T, word T) {
 	select {
-	case to <- struct{}{}:
+	case to <- word:
 	default:
 	}
 }
@@ -237,7 +239,7 @@ func (c *Client) run() {
 		if !c.down(s, err) {
 			return
 		}
-		if s != nil && (err == errRestart || s.lasted() >= stable) {
+		if s != nil && (err == errRestart || err == errForgotten || s.lasted() >= stable) {
 			continue
 		}
 		if !c.rest(again.NextBackOff()) && c.leave() {
@@ -325,8 +327,9 @@ func (c *Client) rest(wait time.Duration) bool {
 }
 
 var (
-	errIdle    = errors.New("nobody uses it")
-	errRestart = errors.New("it was to be started again")
+	errIdle      = errors.New("nobody uses it")
+	errForgotten = errors.New("it does not know the session any more")
+	errRestart   = errors.New("it was to be started again")
 )
 
 // serve keeps the list of tools fresh until the connection is to end, and says why.
@@ -343,8 +346,8 @@ func (c *Client) serve(s *session) error {
 			return errClosed
 		case <-s.ended:
 			return s.why()
-		case <-c.restart:
-			return errRestart
+		case why := <-c.restart:
+			return why
 		case <-idle.C:
 			left := c.idle()
 			if left <= 0 {

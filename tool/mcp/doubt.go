@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -27,14 +26,16 @@ func (s *session) doubt() {
 		ctx, cancel := context.WithTimeout(s.ctx, pingTimeout)
 		defer cancel()
 		err := s.sdk.Ping(ctx, nil)
-		if err == nil || errors.As(err, new(*jsonrpc.Error)) || s.ctx.Err() != nil {
+		if err == nil || answered(err) != nil || s.ctx.Err() != nil {
 			return
 		}
 		if errors.Is(err, context.DeadlineExceeded) && c.busy() {
 			return // it may be at work on another call, and nothing else
 		}
-		s.log.note("it does not answer: it is started again")
-		c.end(s)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errors.New("it does not answer any more")
+		}
+		c.end(s, s.plainly(err))
 	})
 	if !begun {
 		s.doubted.Store(false)
@@ -54,18 +55,18 @@ func (s *session) forgotten(err error) bool {
 	return errors.Is(err, sdk.ErrSessionMissing)
 }
 
-// end asks for another connection in place of a session.
-func (c *Client) end(s *session) {
+// end asks for another connection in place of a session, and says why.
+func (c *Client) end(s *session, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == s {
-		signal(c.restart)
+		tell(c.restart, why)
 	}
 }
 
 // renew waits until a session that is to end has ended.
-func (c *Client) renew(ctx context.Context, s *session) error {
-	c.end(s)
+func (c *Client) renew(ctx context.Context, s *session, why error) error {
+	c.end(s, why)
 	select {
 	case <-s.gone:
 		return nil

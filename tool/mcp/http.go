@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/rosterrun/roster/internal/secret"
@@ -172,9 +171,11 @@ func (w *web) explain(err error) error {
 	w.mu.Lock()
 	refused := w.refused
 	w.mu.Unlock()
-	inner, wrong := (*url.Error)(nil), (*net.DNSError)(nil)
+	inner, wrong, token := (*url.Error)(nil), (*net.DNSError)(nil), (*tokenError)(nil)
 	switch {
-	case errors.As(err, new(*jsonrpc.Error)), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &token):
+		err = token
+	case answered(err) != nil, errors.Is(err, context.DeadlineExceeded):
 		err = plainly(err)
 	case errors.As(err, &wrong) && wrong.IsNotFound:
 		err = fmt.Errorf("there is no host %s", w.origin.Hostname())

@@ -3,9 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,7 +91,14 @@ type told struct{ oauth2.TokenSource }
 func (t *told) Token() (*oauth2.Token, error) {
 	token, err := t.TokenSource.Token()
 	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.Response != nil {
-		err = fmt.Errorf("no token was given: %s %s", refused.Response.Status, line(refused.ErrorCode, maxTitle))
+		return nil, &tokenError{strings.TrimSpace(refused.Response.Status + " " + line(refused.ErrorCode, maxTitle))}
+	} else if err != nil {
+		return nil, &tokenError{line(err.Error(), maxSaid)}
 	}
-	return token, err
+	return token, nil
 }
+
+// tokenError says why there is no token.
+type tokenError struct{ why string }
+
+func (e *tokenError) Error() string { return "no token was given by its oauth token URL: " + e.why }

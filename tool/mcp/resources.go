@@ -233,7 +233,7 @@ func (c *Client) ask(ctx context.Context, f func(context.Context, *session) erro
 			s.doubt()
 			return fmt.Errorf("the MCP server %s did not answer within %v", c.server.Name, c.server.timeout())
 		case attempt == 0 && (s.forgotten(err) || s.over()):
-			if err := c.renew(limited, s); err != nil {
+			if err := c.renew(limited, s, errForgotten); err != nil {
 				return err
 			}
 		default:

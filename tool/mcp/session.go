@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -50,7 +49,7 @@ func (c *Client) open(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.pool.opts.Start)
 	defer cancel()
 	s, err := c.dial(ctx, proven)
-	if answer := (*jsonrpc.Error)(nil); errors.As(err, &answer) {
+	if answered(err) != nil {
 		s, err = c.dial(ctx, "")
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -51,9 +51,20 @@ func readable(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\xff"), "\uFFFD")
 }
 
+// answered is the error that a server has answered with; nil: it has answered nothing.
+// The library has errors of its own of the same kind.
+func answered(err error) *jsonrpc.Error {
+	const clientClosing, rejected = -32003, -32005
+	answer := (*jsonrpc.Error)(nil)
+	if !errors.As(err, &answer) || answer.Code <= clientClosing && answer.Code >= rejected {
+		return nil
+	}
+	return answer
+}
+
 // plainly leaves out of an error what only the library's own words are.
 func plainly(err error) error {
-	answer := (*jsonrpc.Error)(nil)
+	answer := answered(err)
 	switch {
 	case err == nil:
 		return nil
@@ -61,7 +72,7 @@ func plainly(err error) error {
 		return errAsks
 	case errors.Is(err, errDeaf):
 		return errDeaf
-	case errors.As(err, &answer):
+	case answer != nil:
 		text := line(answer.Message, maxLine)
 		if text == "" {
 			text = "no reason is given"
@@ -72,5 +83,17 @@ func plainly(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, sdk.ErrConnectionClosed):
 		return errors.New("it has closed the connection")
 	}
-	return errors.New(line(err.Error(), 2*maxLine))
+	return errors.New(line(withoutSteps(err.Error()), 2*maxLine))
+}
+
+// withoutSteps leaves out what the library was doing.
+func withoutSteps(text string) string {
+	for strings.HasPrefix(text, `calling "`) || strings.HasPrefix(text, `sending "`) {
+		_, rest, ok := strings.Cut(text, `": `)
+		if !ok {
+			break
+		}
+		text = rest
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"sync"
 	"time"
@@ -106,7 +107,7 @@ func (c *Client) call(ctx context.Context, p *plan, progress func(string)) (*sdk
 			return nil, ctx.Err()
 		}
 		if s.forgotten(err) && attempt == 0 {
-			if err := c.renew(ctx, s); err != nil {
+			if err := c.renew(ctx, s, errForgotten); err != nil {
 				return nil, err
 			}
 			continue
@@ -133,6 +134,9 @@ func (s *session) call(ctx context.Context, p *plan, progress func(string)) (*sd
 
 // failed says what became of a call that has no result.
 func (s *session) failed(err error) error {
+	if wrong := (*net.OpError)(nil); errors.As(err, &wrong) && wrong.Op == "dial" {
+		return fmt.Errorf("the MCP server %s: %w; nothing was done", s.server.Name, s.plainly(err))
+	}
 	var why error
 	select {
 	case <-s.ctx.Done():
