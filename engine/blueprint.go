@@ -29,6 +29,10 @@ type Blueprint struct {
 	// first run.
 	Hooks *hook.Set
 
+	// Live has the tools that change by themselves; nil: none do. It is set before the
+	// first run.
+	Live Live
+
 	models       []link      // Model and its fallbacks
 	*extension               // nil: nothing adds to requests
 	summariser   *summariser // nil: the loop's own model writes summaries
@@ -167,7 +171,7 @@ func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Box: b.Box, Hooks: b.Hooks, models: b.models, summariser: b.summariser, extension: b.extension, having: b.having, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Box: b.Box, Hooks: b.Hooks, Live: b.Live, models: b.models, summariser: b.summariser, extension: b.extension, having: b.having, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

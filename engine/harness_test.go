@@ -150,9 +150,14 @@ func (b *bench) blueprint() *engine.Blueprint {
 // run runs a loop to its end and returns all that it yields.
 func (b *bench) run(d engine.Deps) []session.Event {
 	b.t.Helper()
+	return b.runAs(b.blueprint(), d)
+}
+
+func (b *bench) runAs(as *engine.Blueprint, d engine.Deps) []session.Event {
+	b.t.Helper()
 	d.Store, d.Blobs = b.store, b.store
 	var events []session.Event
-	for e, err := range engine.Run(b.t.Context(), d, b.blueprint(), b.state(), b.lease) {
+	for e, err := range engine.Run(b.t.Context(), d, as, b.state(), b.lease) {
 		if err != nil {
 			b.t.Fatal(err)
 		}

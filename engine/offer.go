@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/spec"
@@ -39,7 +40,7 @@ func Offers(s *spec.Spec, permit *permission.Engine, all []Capability) []Offer {
 		}
 	}
 	for _, name := range s.Tools {
-		if !there[name] {
+		if !there[name] && !standsFor(name, list) {
 			there[name] = true
 			list = append(list, Offer{name, "", permission.Decision{Step: StepTools, Reason: ReasonNoTool}})
 		}
@@ -50,7 +51,7 @@ func Offers(s *spec.Spec, permit *permission.Engine, all []Capability) []Offer {
 // offer judges one tool. That nothing could be done with it is said last.
 func offer(s *spec.Spec, permit *permission.Engine, c *Capability, t tool.Tool) permission.Decision {
 	name := t.Def().Name
-	if !s.AllTools && !slices.Contains(s.Tools, name) && !slices.Contains(s.Tools, c.Name) {
+	if !s.AllTools && !slices.Contains(s.Tools, name) && !slices.Contains(s.Tools, c.Name) && !listedBy(s.Tools, name) {
 		return permission.Decision{Step: StepTools, Reason: ReasonTools}
 	}
 	d := permit.Offer(name)
@@ -58,4 +59,22 @@ func offer(s *spec.Spec, permit *permission.Engine, c *Capability, t tool.Tool) 
 		return permission.Decision{Step: StepNothing, Reason: w.Withheld()}
 	}
 	return d
+}
+
+// listedBy says whether a name with a * in a list stands for a tool.
+func listedBy(names []string, tool string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return wild(n, tool) })
+}
+
+// standsFor says whether a name stands for some of the tools.
+func standsFor(name string, tools []Offer) bool {
+	return slices.ContainsFunc(tools, func(o Offer) bool { return wild(name, o.Name) })
+}
+
+func wild(name, tool string) bool {
+	if !strings.Contains(name, "*") {
+		return false
+	}
+	p, err := permission.ParsePattern(name)
+	return err == nil && p.Match(tool)
 }

@@ -105,6 +105,9 @@ func (r *run) step() (ended bool, err error) {
 		if ended, err := r.beforeTurn(l); ended || err != nil {
 			return ended, err
 		}
+		if err := r.retool(); err != nil {
+			return false, err
+		}
 	}
 	return r.ask(l)
 }

@@ -69,6 +69,8 @@ func newBody(typ string) Body {
 		return new(TurnRequest)
 	case "message":
 		return new(Message)
+	case "tools.changed":
+		return new(ToolsChanged)
 	case "revert":
 		return new(Reverted)
 	case "lent":

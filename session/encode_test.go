@@ -73,6 +73,7 @@ func bodies(t *rapid.T) []Body {
 		&Imported{Digest: texts(t)},
 		&Worktree{Dir: texts(t), Branch: texts(t), Base: "b", Root: texts(t), Repository: texts(t), Notes: []string{texts(t)}},
 		&WorktreeEnded{Dir: texts(t), How: WorktreeMerged, Commit: "c", Into: texts(t)},
+		&ToolsChanged{Added: []string{texts(t)}, Removed: []string{texts(t)}, Changed: []string{texts(t)}, Notes: []string{texts(t)}, Prefix: texts(t)},
 		&Reverted{Call: texts(t), To: texts(t), Category: "lesson", Text: texts(t)},
 		&Lent{Source: texts(t), Call: texts(t), Rules: []Rule{*rule}},
 		&TurnStart{},

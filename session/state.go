@@ -363,6 +363,8 @@ func (l *Loop) apply(e *Event, body Body) {
 		l.Lent = nil
 	case *Lent:
 		l.lend(*b)
+	case *ToolsChanged:
+		l.retooled(b)
 	case *Fallback:
 		l.Model = b.To
 	case *TurnRequest:

@@ -74,6 +74,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.answered(b.By, b.Answer)
 	case *session.Switched:
 		r.notef("· %s", switched(b))
+	case *session.ToolsChanged:
+		r.retooled(b)
 	case *session.TurnStart:
 		r.turns++
 	case *session.ToolBefore:
@@ -95,6 +97,21 @@ func (r *Run) Event(e *session.Event) error {
 }
 
 const noteRunes = 300
+
+// retooled tells of tools that have come, gone or changed.
+func (r *Run) retooled(b *session.ToolsChanged) {
+	for _, x := range []struct {
+		what  string
+		names []string
+	}{{"more tools", b.Added}, {"tools that are gone", b.Removed}, {"tools that have changed", b.Changed}} {
+		if len(x.names) > 0 {
+			r.notef("· %s: %s", x.what, line(strings.Join(x.names, ", "), noteRunes))
+		}
+	}
+	for _, n := range b.Notes {
+		r.notef("· %s", line(n, noteRunes))
+	}
+}
 
 func fallback(b *session.Fallback) string {
 	if b.Error == "" {
