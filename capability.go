@@ -51,6 +51,25 @@ func builtinCapability(name string) engine.Capability {
 	return engine.Capability{Name: name, Summary: t.Summary}
 }
 
+// allCapabilities adds what a spec's servers have. They are shown as they are known;
+// to be used, they come from serve.
+func (a *App) allCapabilities(s *spec.Spec) ([]engine.Capability, error) {
+	all, err := a.capabilities(s)
+	if err == nil && len(s.Servers) > 0 {
+		all = a.shown(s).beside(all)
+	}
+	return all, err
+}
+
+// taken are the names that tools of servers cannot have.
+func (a *App) taken() []string {
+	names := append(contract.Names(), namesOf(a.opts.Capabilities)...)
+	for _, g := range contract.Groups() {
+		names = append(names, string(g))
+	}
+	return names
+}
+
 // Capabilities lists what agents can do at most: what is built in, and what the
 // program adds.
 func (a *App) Capabilities() []view.Capability {

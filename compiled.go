@@ -179,7 +179,7 @@ func (c *compiled) get(k compiledKey, all *catalog.Snapshot) *engine.Blueprint {
 	c.mu.Lock()
 	found, ok := c.kept[k]
 	c.mu.Unlock()
-	if !ok || found.catalog != all {
+	if !ok || found.catalog != all || !current(found.blueprint) {
 		return nil
 	}
 	for _, f := range found.files {
@@ -188,6 +188,12 @@ func (c *compiled) get(k compiledKey, all *catalog.Snapshot) *engine.Blueprint {
 		}
 	}
 	return found.blueprint
+}
+
+// current says whether the tools of a blueprint are those of now, and all of them.
+func current(b *engine.Blueprint) bool {
+	v, ok := b.Live.(*serving)
+	return !ok || v.whole && !v.Stale()
 }
 
 func (c *compiled) put(k compiledKey, v compilation) {

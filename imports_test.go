@@ -77,7 +77,7 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web tool/mcp trust",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
 	"cmd/roster": "catalog command config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +

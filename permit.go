@@ -64,7 +64,7 @@ func (a *App) Tools(ctx context.Context, name string, over session.Overrides) (v
 	if err != nil {
 		return view.Tools{}, nil, err
 	}
-	all, err := a.capabilities(s)
+	all, err := a.allCapabilities(s)
 	if err != nil {
 		return view.Tools{}, nil, err
 	}

@@ -28,7 +28,7 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 	if err := a.reach(from, from.catalog.Snapshot(), s, false, false); err != nil {
 		return view.Prompt{}, err
 	}
-	all, err := a.capabilities(s)
+	all, err := a.allCapabilities(s)
 	if err != nil {
 		return view.Prompt{}, err
 	}

@@ -53,7 +53,7 @@ func (a *App) valuesOf(variables []string) []string {
 			add(name)
 		}
 	}
-	for _, key := range slices.Concat(a.keyCommands.keys(), a.keys.Secrets()) {
+	for _, key := range slices.Concat(a.keyCommands.keys(), a.keys.Secrets(), a.servers.hidden.list()) {
 		if len(key) >= secret.MinLength {
 			values = append(values, key)
 		}

@@ -107,6 +107,8 @@ type App struct {
 	files  *history.Keeper
 	temp   temp
 
+	servers servers
+
 	keyCommands keyCommands
 	keys        *keyfile.Store
 
@@ -378,6 +380,7 @@ func (a *App) Close(ctx context.Context) error {
 		errs = append(errs, local.Close(ctx))
 	}
 	a.jobs.Close()
+	errs = append(errs, a.closeServers())
 	errs = append(errs, a.files.Close())
 	a.client.CloseIdleConnections()
 	errs = append(errs, a.temp.remove())

@@ -158,6 +158,12 @@ func (a *App) blob(ctx context.Context, k session.Key, digest string) ([]byte, e
 // blueprint compiles a spec, once for each spec and setup. One that needs what
 // nobody has trusted is refused.
 func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless bool) (*engine.Blueprint, error) {
+	return a.blueprintNow(ctx, from, s, headless, true)
+}
+
+// blueprintNow is blueprint with the tools that servers have. connect has them started
+// and waited for.
+func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headless, connect bool) (*engine.Blueprint, error) {
 	if from.err != nil {
 		return nil, from.err
 	}
@@ -168,10 +174,15 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err != nil {
 		return nil, err
 	}
-	now, key := time.Now(), blueprintKey{digest, headless, ""}
+	now, key := time.Now(), blueprintKey{digest: digest, headless: headless}
 	scripts := stamps(a.Dir(), a.scripts(s)...)
 	if len(scripts) > 0 {
 		key.scripts = fmt.Sprint(scripts)
+	}
+	var served *serving
+	if len(s.Servers) > 0 {
+		served = a.serve(ctx, s, connect)
+		served.headless, key.servers = headless, served.key()
 	}
 	if b := from.blueprints.get(key); b != nil {
 		return b, nil
@@ -184,12 +195,18 @@ func (a *App) blueprint(ctx context.Context, from *setup, s *spec.Spec, headless
 	if err != nil {
 		return nil, err
 	}
+	if served != nil {
+		all = served.beside(all)
+	}
 	b, err := engine.Compile(s, m, all, headless, a.fallbacks(ctx, s)...)
 	if err != nil {
 		return nil, err
 	}
 	if b.Hooks, err = a.hooks(s); err != nil {
 		return nil, err
+	}
+	if served != nil {
+		b.Live = served
 	}
 	if b.Box, err = a.box(s); err != nil {
 		return nil, err
@@ -207,6 +224,7 @@ type blueprintKey struct {
 	digest   string
 	headless bool
 	scripts  string // as they were when its models read them
+	servers  string // what is known of their tools
 }
 
 // blueprints keeps what was compiled of late. A model's key is read anew for

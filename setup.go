@@ -27,6 +27,7 @@ type setup struct {
 	catalog *catalog.Catalog
 	// variables hold keys, as the configuration says.
 	variables []string
+	ofServers []string // those of MCP servers
 	// err keeps everything from being resolved: the configuration does not load
 	// any more.
 	err error
@@ -64,7 +65,7 @@ func (a *App) now() *setup {
 // renew reads the configuration again under another view.
 func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 	next := &setup{
-		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, further: old.further, catalog: old.catalog,
+		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, ofServers: old.ofServers, further: old.further, catalog: old.catalog,
 		blueprints: &blueprints{}, compiled: &compiled{},
 	}
 	cfg, _, err := config.Load(config.Options{
@@ -81,7 +82,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
-	s.config, s.models = cfg, a.modelCatalog(cfg)
+	s.config, s.models, s.ofServers = cfg, a.modelCatalog(cfg), serverVariables(cfg)
 	s.variables = withServices(withSearch(modelcatalog.Variables(cfg.Providers), cfg), cfg)
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
