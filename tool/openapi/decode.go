@@ -79,8 +79,8 @@ func (f *file) json(data []byte) error {
 	if err := dec.SkipValue(); err != nil {
 		return f.notJSON(data, dec, err)
 	}
-	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return f.refused(data, int(dec.InputOffset()), "more follows after the end of the document")
+	if end := space(data, int(dec.InputOffset())); end < len(data) {
+		return f.refused(data, end, "more follows after the end of the document")
 	}
 	f.text = data
 	return nil

@@ -52,7 +52,10 @@ func (d *Document) choose() []Problem {
 // below says whether a path is that of a prefix or below it.
 func below(path, prefix string) bool {
 	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(prefix, "/"))
-	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
+	if rest == "" {
+		return ok && !strings.HasSuffix(prefix, "/")
+	}
+	return ok && rest[0] == '/'
 }
 
 // glob says whether a pattern, in which "*" is any text, fits a name.

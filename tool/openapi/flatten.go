@@ -15,7 +15,8 @@ type flat struct {
 	readOnly           bool
 	deprecated         bool
 	format             string
-	media              bool // 3.1: it holds another media type, as bytes
+	media              bool // 3.1: it holds another media type
+	encoded            bool // 3.1: as text
 	props              []prop
 	required           []string
 	extra              node // of additionalProperties
@@ -30,6 +31,7 @@ type flat struct {
 
 	targets []node // what references have led to
 	tooMany bool
+	again   bool // it is what it is itself part of
 }
 
 // prop is a property and all that its value must fit.
@@ -59,18 +61,20 @@ func (f *flat) plain() bool {
 
 // flatten merges what a value must fit. An error says which reference cannot be
 // followed; the rest is there all the same.
-func (r *resolver) flatten(nodes []node) (*flat, error) {
+// above are the targets of what it is part of.
+func (r *resolver) flatten(nodes []node, above ...node) (*flat, error) {
 	f := &flat{}
 	var err error
 	for _, n := range nodes {
-		if e := r.gather(f, n); err == nil {
+		if e := r.gather(f, n, above, len(nodes) > 1); err == nil {
 			err = e
 		}
 	}
 	return f, err
 }
 
-func (r *resolver) gather(f *flat, n node) error {
+// gather adds what one schema says; merged: it is one of several.
+func (r *resolver) gather(f *flat, n node, above []node, merged bool) error {
 	f.parts++
 	if f.parts > maxParts {
 		f.tooMany = true
@@ -103,17 +107,33 @@ func (r *resolver) gather(f *flat, n node) error {
 		return true
 	})
 	if ref.kind() == '"' {
-		to, e := r.resolve(n)
-		keep(e)
-		if e == nil && !slices.ContainsFunc(f.targets, to.is) {
-			f.targets = append(f.targets, to)
-			keep(r.gather(f, to))
-		}
+		keep(r.follow(f, n, above, merged))
 	}
+	first := true
 	all.items(func(v node) bool {
-		keep(r.gather(f, v))
+		last := space(v.f.text, v.to) == all.to-1
+		keep(r.gather(f, v, above, merged || !first || !last))
+		first = false
 		return !f.tooMany
 	})
+	return err
+}
+
+// follow adds what a reference leads to. What leads back to where it is part of ends
+// there, but a kind of thing may have the properties of that of which it is one: only
+// the list of kinds is not repeated.
+func (r *resolver) follow(f *flat, n node, above []node, merged bool) error {
+	to, err := r.resolve(n)
+	if err != nil || slices.ContainsFunc(f.targets, to.is) {
+		return err
+	}
+	f.targets = append(f.targets, to)
+	kinds := len(f.any)
+	err = r.gather(f, to, above, merged)
+	if slices.ContainsFunc(above, to.is) {
+		f.again = f.again || !merged || len(f.any) == kinds
+		f.any = f.any[:kinds]
+	}
 	return err
 }
 
@@ -136,8 +156,10 @@ func (f *flat) keyword(key string, v node) {
 		f.format = first(f.format, v)
 	case "contentMediaType":
 		f.media = true
+	case "contentEncoding":
+		f.encoded = true
 	case "properties":
-		v.each(func(name string, _, p node) bool { f.property(name, p); return len(f.props) < maxProps })
+		v.each(func(name string, _, p node) bool { return f.property(name, p) })
 	case "required":
 		if v.kind() == '[' { // of a 2.0 parameter it is a truth value
 			f.required = append(f.required, v.strings()...)
@@ -180,19 +202,30 @@ func either(have, v node) node {
 	return v
 }
 
-func (f *flat) property(name string, p node) {
+func (f *flat) property(name string, p node) bool {
 	for i := range f.props {
 		if f.props[i].name == name {
 			f.props[i].nodes = append(f.props[i].nodes, p)
-			return
+			return true
 		}
 	}
+	if len(f.props) == maxProps {
+		f.tooMany = true
+		return false
+	}
 	f.props = append(f.props, prop{name, []node{p}})
+	return true
 }
 
 func (f *flat) alternatives(v node) {
 	var group []node
-	v.items(func(a node) bool { group = append(group, a); return len(group) < maxProps })
+	v.items(func(a node) bool {
+		f.tooMany = f.tooMany || len(group) == maxProps
+		if !f.tooMany {
+			group = append(group, a)
+		}
+		return !f.tooMany
+	})
 	if len(group) > 0 {
 		f.any = append(f.any, group)
 	}
@@ -232,12 +265,15 @@ func (f *flat) typed(v node) {
 
 // isFile says whether a part of a multipart body is a file, or a list of files.
 func (r *resolver) isFile(f *flat) bool {
-	if f.format == "binary" || f.media {
+	if f.bytes() {
 		return true
 	}
 	if len(f.items) == 0 || len(f.types) > 0 && !slices.Contains(f.types, "array") {
 		return false
 	}
 	inner, _ := r.flatten(f.items)
-	return inner.format == "binary" || inner.media
+	return inner.bytes()
 }
+
+// bytes says whether a value is bytes that JSON cannot hold as they are.
+func (f *flat) bytes() bool { return f.format == "binary" || f.media && !f.encoded }

@@ -41,7 +41,7 @@ func (o *Operation) Listed() Listed {
 func (d *Document) Find(name string) *Operation {
 	for _, same := range []func(*Operation) bool{
 		func(o *Operation) bool { return o.ID == name },
-		func(o *Operation) bool { return o.OperationID == name },
+		func(o *Operation) bool { return name != "" && o.OperationID == name },
 		func(o *Operation) bool { return o.name() == name },
 	} {
 		if i := slices.IndexFunc(d.Operations, same); i >= 0 {

@@ -97,29 +97,29 @@ func (w *writer) quoted(s string) {
 func (w *writer) input() {
 	var required []string
 	w.raw(`{"type":"object","properties":{`)
-	put := func(arg string, must bool, text string, file bool, nodes ...node) {
+	put := func(arg string, must bool, s said, nodes ...node) {
 		if w.out[len(w.out)-1] != '{' {
 			w.raw(",")
 		}
 		w.quoted(arg)
 		w.raw(":")
-		w.value(nodes, w.depth, said{text, file})
+		w.value(nodes, w.depth, s)
 		if must {
 			required = append(required, arg)
 		}
 	}
 	for _, p := range w.op.Parameters {
-		put(p.Arg, p.Required, p.text, false, p.schema)
+		put(p.Arg, p.Required, said{text: p.text}, p.schema)
 	}
 	if b := w.op.Body; b != nil {
 		switch {
 		case b.Arg != "" && b.Kind == Text:
-			put(b.Arg, b.Required, join(b.text, "The body, as "+b.Type+"."), false, textNode)
+			put(b.Arg, b.Required, said{text: join(b.text, "The body, as "+b.Type+".")}, textNode)
 		case b.Arg != "":
-			put(b.Arg, b.Required, b.text, b.Kind == File, b.schema)
+			put(b.Arg, b.Required, said{text: b.text, file: b.Kind == File}, b.schema)
 		}
 		for _, f := range b.Fields {
-			put(f.Arg, f.Required && b.Required, f.text, f.File, append([]node{f.schema}, f.more...)...)
+			put(f.Arg, f.Required && b.Required, said{f.text, f.File, f.Required && !b.Required}, append([]node{f.schema}, f.more...)...)
 		}
 	}
 	w.raw("}")
@@ -132,11 +132,28 @@ var textNode = (&file{text: []byte(`{"type":"string"}`)}).node()
 
 // said is what is known of an input beside its schema.
 type said struct {
-	text string
-	file bool // it is the path of a file, or a list of such
+	text   string
+	file   bool // it is the path of a file, or a list of such
+	needed bool // where the body is given at all
 }
 
-const fileText = "The path of a file in the workspace."
+// after is what is said of an input after its own text.
+func (s said) after() string {
+	switch {
+	case s.file && s.needed:
+		return fileText + " " + neededText
+	case s.file:
+		return fileText
+	case s.needed:
+		return neededText
+	}
+	return ""
+}
+
+const (
+	fileText   = "The path of a file in the workspace."
+	neededText = "Required if the body is given."
+)
 
 func join(a, b string) string { return strings.TrimSpace(strings.TrimSpace(a) + " " + b) }
 
@@ -157,21 +174,20 @@ func (w *writer) value(nodes []node, depth int, s said) {
 	if w.full {
 		return
 	}
-	f, err := w.op.doc.refs.flatten(nodes)
+	f, err := w.op.doc.refs.flatten(nodes, w.above...)
 	if err != nil {
 		w.problem(nodes[0], "a value is not described: %v", err)
 	}
 	if s.file {
-		w.files(f, s.text)
+		w.files(f, s)
 		return
 	}
-	again := slices.ContainsFunc(f.targets, func(n node) bool { return slices.ContainsFunc(w.above, n.is) })
 	above := len(w.above)
 	w.above = append(w.above, f.targets...)
 	w.raw("{")
 	start := len(w.out)
-	w.head(f, s.text)
-	if depth > 0 && !again {
+	w.head(f, s)
+	if depth > 0 && !f.again {
 		w.inner(f, depth)
 	} else if slices.Contains(f.types, "array") {
 		w.key("items", "{}")
@@ -184,8 +200,8 @@ func (w *writer) value(nodes []node, depth int, s said) {
 }
 
 // files writes the schema of the path of a file, or of a list of such.
-func (w *writer) files(f *flat, text string) {
-	text = join(cut(firstOf(text, f.description), w.text), fileText)
+func (w *writer) files(f *flat, s said) {
+	text := join(cut(firstOf(s.text, f.description), w.text), s.after())
 	if slices.Contains(f.types, "array") || len(f.items) > 0 {
 		w.raw(`{"type":"array","items":{"type":"string"},"description":`)
 	} else {
@@ -205,7 +221,7 @@ func firstOf(a, b string) string {
 func (w *writer) key(name, raw string) { w.raw(`,"` + name + `":` + raw) }
 
 // head writes what needs no further level. Each key is written after a comma.
-func (w *writer) head(f *flat, text string) {
+func (w *writer) head(f *flat, s said) {
 	if f.never {
 		w.key("not", "{}")
 		return
@@ -218,14 +234,14 @@ func (w *writer) head(f *flat, text string) {
 	case len(types) > 0:
 		w.types(types, f.nullable)
 	}
-	text = firstOf(firstOf(text, f.description), f.title)
+	text := firstOf(firstOf(s.text, f.description), f.title)
 	if f.deprecated {
 		text = join(text, "Deprecated.")
 	}
 	if f.format == "binary" && slices.Contains(f.types, "string") {
 		text = join(text, "Base64.")
 	}
-	if text = cut(text, w.text); text != "" {
+	if text = join(cut(text, w.text), s.after()); text != "" {
 		w.raw(`,"description":`)
 		w.quoted(text)
 	}
@@ -367,7 +383,7 @@ func goodPattern(s string) bool {
 // inner writes what lies below a value.
 func (w *writer) inner(f *flat, depth int) {
 	if f.tooMany {
-		w.problem(w.op.at, "a value is made of more than %d schemas; the rest does not count", maxParts)
+		w.problem(w.op.at, "a value is made of more than %d schemas, or has more than %d properties or alternatives; the rest does not count", maxParts, maxProps)
 	}
 	if len(f.props) > 0 {
 		w.properties(f, depth)
