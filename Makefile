@@ -32,7 +32,7 @@ run: build
 test: need unit race oracle fuzz
 
 need:
-	@scripts/need git curl zstd strace bwrap=bubblewrap initdb=postgresql node=nodejs npm
+	@scripts/need git curl zstd strace bwrap=bubblewrap chromium initdb=postgresql node=nodejs npm
 	@scripts/peers
 	@test -e ../shared/corpus || echo "SKIPPED: the tests on real files, for there is no ../shared/corpus"
 

@@ -39,7 +39,11 @@ func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, error) {
 		}
 		all[i].Tools = append(all[i].Tools, t)
 	}
-	return append(all, a.opts.Capabilities...), nil
+	more, err := a.browserOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(all, more...), a.opts.Capabilities...), nil
 }
 
 // builtinCapability is that of a tool, without its tools: a group, or the tool alone.

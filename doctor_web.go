@@ -19,4 +19,10 @@ func (d *doctor) web() {
 	if p := cfg.Web.Proxy; p.Set {
 		d.add("web", "proxy", "ok", "pages are fetched through a proxy, by "+p.At.String(), "")
 	}
+	switch path, missing, remedy := d.browserProgram(); {
+	case missing != "":
+		d.add("web", "browser", "note", missing+"; the browser is not offered", remedy)
+	default:
+		d.add("web", "browser", "ok", path, "")
+	}
 }

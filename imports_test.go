@@ -66,6 +66,7 @@ var imports = map[string]string{
 	"tool/web":             "internal/address internal/reach message model permission tool tool/contract",
 	"tool/mcp":             "internal/secret message model permission sandbox tool",
 	"tool/openapi":         "source",
+	"tool/browser":         "internal/reach message model permission sandbox session tool tool/contract tool/web",
 	"tool/task":            "model permission tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
@@ -77,7 +78,8 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web tool/mcp trust",
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web tool/mcp trust " +
+		"tool/browser",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
 	"cmd/roster": "catalog command config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +
@@ -155,8 +157,8 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host host/mcp internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/mcp tool/web",
-	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/mcp tool/web",
+	"net/http": "cmd/roster hook/external host host/mcp internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/browser tool/mcp tool/web",
+	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/browser tool/mcp tool/web",
 	"os/exec":  "sandbox internal/corpus internal/pgtest internal/wire/wiretest",
 }
 

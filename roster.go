@@ -34,6 +34,7 @@ import (
 	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/store/sqlite"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/browser"
 	"github.com/rosterrun/roster/tool/history"
 	"github.com/rosterrun/roster/trust"
 )
@@ -107,7 +108,8 @@ type App struct {
 	files  *history.Keeper
 	temp   temp
 
-	servers servers
+	servers  servers
+	browsers browser.Set
 
 	keyCommands keyCommands
 	keys        *keyfile.Store
@@ -270,7 +272,7 @@ func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Di
 	out, ds, err := resolve.Spec(in)
 	if err == nil && !in.RulesOnly {
 		err = a.summariser(s, in, out)
-		ds = append(ds, a.noProviders(out)...)
+		ds = append(append(ds, a.noProviders(out)...), a.noBrowser(out)...)
 	}
 	if err != nil {
 		return nil, ds, err
@@ -381,6 +383,7 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	a.jobs.Close()
 	errs = append(errs, a.closeServers())
+	a.browsers.Close()
 	errs = append(errs, a.files.Close())
 	a.client.CloseIdleConnections()
 	errs = append(errs, a.temp.remove())

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"path/filepath"
 
 	"github.com/rosterrun/roster/internal/address"
 	"github.com/rosterrun/roster/profile"
@@ -14,6 +15,8 @@ type Web struct {
 	Allow []profile.Value[string]
 	// Proxy is "environment" or a URL.
 	Proxy profile.Value[string]
+	// Browser is the file of the browser, or "none"; without it one is looked for.
+	Browser profile.Value[string]
 }
 
 // web reads what is reached, also where it has no effect, for what is wrong.
@@ -38,8 +41,15 @@ func (s section) webInto(w *Web, it item) {
 			} else if ok {
 				w.Proxy = value(v, it)
 			}
+		case "browser":
+			v, ok := s.text(it)
+			if ok && v != "none" && !filepath.IsAbs(v) {
+				s.notAllowed(it, "%s takes the file of a Chromium, as an absolute path, or the word none", it.path)
+			} else if ok {
+				w.Browser = value(v, it)
+			}
 		default:
-			s.unknown(it, "allow", "proxy")
+			s.unknown(it, "allow", "proxy", "browser")
 		}
 	})
 }

@@ -21,11 +21,11 @@ func Builtin() []Rule {
 		}
 	}
 	add(Allow, "*", "read", "glob", "grep", "todo", "plan", "scratchpad", "skill", "ask_user",
-		"task", "revert_to", "emit", "memory")
+		"task", "revert_to", "emit", "memory", "browser_read", "browser_screenshot")
 	for _, secret := range []string{"*.env", "*.env.*", "*.pem", "*id_rsa*"} {
 		add(Ask, secret, "read")
 	}
-	add(Ask, "*", "write", "edit", "bash", "webfetch", "websearch", "switch_profile",
+	add(Ask, "*", "write", "edit", "bash", "webfetch", "websearch", "switch_profile", "browser_open", "browser_click", "browser_fill",
 		ExternalDirectory, Protected)
 	return rules
 }

@@ -36,6 +36,12 @@ const (
 	webfetch = "webfetch"
 )
 
+// addressed are the tools whose subjects are addresses of the web. It is never
+// written.
+var addressed = [...]string{webfetch, "browser_open", "browser_read", "browser_click", "browser_fill", "browser_screenshot"}
+
+func ofAddress(tool string) bool { return slices.Contains(addressed[:], tool) }
+
 // Engine answers queries by its rules. It is immutable and safe for concurrent
 // use. The zero Engine and nil deny everything.
 type Engine struct {
@@ -175,7 +181,8 @@ func (e *Engine) decide(q Query) Decision {
 		return Decision{Step: StepNone, Reason: ReasonNoQuery}
 	case bash:
 		return e.decideLine(q)
-	case webfetch:
+	}
+	if ofAddress(q.Tool) {
 		a, ok := parseAddress(q.Subject)
 		if !ok {
 			return Decision{Step: StepNone, Reason: ReasonAddress}

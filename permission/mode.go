@@ -86,7 +86,7 @@ func (m Mode) reason() string {
 // outside and protected files are judged beside another tool.
 func onlyReads(tool string) bool {
 	switch tool {
-	case "read", "glob", "grep", "todo", "plan", "scratchpad", "skill", "ask_user", "webfetch", "websearch",
+	case "read", "glob", "grep", "todo", "plan", "scratchpad", "skill", "ask_user", "webfetch", "websearch", "browser_open", "browser_read", "browser_screenshot",
 		ExternalDirectory, Protected:
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 func anyRule() *rapid.Generator[Rule] {
 	return rapid.Custom(func(t *rapid.T) Rule {
 		return Rule{
-			Tool:      rapid.SampledFrom([]string{"*", "bash", "bash", "bash", "write", "read", "b*", "task", "webfetch", Protected, ExternalDirectory}).Draw(t, "tool"),
+			Tool:      rapid.SampledFrom([]string{"*", "bash", "bash", "bash", "write", "read", "b*", "task", "webfetch", "browser_*", "browser_open", Protected, ExternalDirectory}).Draw(t, "tool"),
 			Subject:   rapid.SampledFrom([]string{"*", "rm *", "git *", "git log*", "git l??", "*x", "a", "a?", "X=* *", "/bin/*", "https://a.example/*"}).Draw(t, "subject"),
 			Effect:    rapid.SampledFrom([]Effect{Deny, Ask, Allow}).Draw(t, "effect"),
 			Untrusted: rapid.SampledFrom([]bool{false, false, true}).Draw(t, "untrusted"),
@@ -31,12 +31,12 @@ func anyLayers(t *rapid.T) Layers {
 }
 
 func anyQuery(t *rapid.T) Query {
-	tool := rapid.SampledFrom([]string{"bash", "bash", "bash", "write", "read", "other", "task", "webfetch", Protected, ExternalDirectory}).Draw(t, "tool")
+	tool := rapid.SampledFrom([]string{"bash", "bash", "bash", "write", "read", "other", "task", "webfetch", "browser_open", Protected, ExternalDirectory}).Draw(t, "tool")
 	subjects := []string{
 		"a", "ax", "x", "rm x", "git log", "git log x", "git log $x", "git $x", "$x y", "X=1 rm x", "/bin/rm x", "git log; rm x", "git log > a",
 		"a | b", "'", "sudo rm x", "env git log", "git log < /etc/x", "a *", "\x00", "a\x00x",
 	}
-	if tool == webfetch {
+	if ofAddress(tool) {
 		subjects = []string{"https://a.example/", "https://a.example/x", "http://b.example/", "https://u@a.example/"}
 	}
 	return Query{Tool: tool, Subject: rapid.SampledFrom(subjects).Draw(t, "subject")}

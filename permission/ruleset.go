@@ -15,7 +15,7 @@ type ruleset struct {
 }
 
 // list holds rules in their order, and side by side the ends of their subjects
-// and, for webfetch, those of their hosts.
+// and, for tools of addresses, those of their hosts.
 type list struct {
 	rules       []compiled
 	ends, hosts []fixedEnds
@@ -23,7 +23,7 @@ type list struct {
 
 func (l list) with(c compiled, tool string) list {
 	l.rules, l.ends = append(l.rules, c), append(l.ends, c.subject.ends)
-	if tool == webfetch {
+	if ofAddress(tool) {
 		l.hosts = append(l.hosts, c.url.host.ends)
 	}
 	return l
@@ -31,7 +31,7 @@ func (l list) with(c compiled, tool string) list {
 
 type compiled struct {
 	subject, tool Pattern
-	url           *urlPattern // of a rule for webfetch
+	url           *urlPattern // of a rule for a tool of addresses
 	rule          *Rule
 	effect        Effect
 	// strict is what the rule gives at least: ask for an allow that counts for no
@@ -57,7 +57,7 @@ func compileRules(rules []Rule, host bool) (*ruleset, error) {
 			set.patterned = set.patterned.with(c, "")
 		}
 	}
-	for _, tool := range []string{webfetch, task, ExternalDirectory, Protected} {
+	for _, tool := range append(addressed[:len(addressed):len(addressed)], task, ExternalDirectory, Protected) {
 		set.named[tool] = list{}
 	}
 	for tool := range set.named {
@@ -87,7 +87,7 @@ func compileRule(r Rule) (c compiled, err error) {
 	if c.subject, err = ParsePattern(r.Subject); err != nil {
 		return c, err
 	}
-	if c.tool.Match(webfetch) {
+	if slices.ContainsFunc(addressed[:], c.tool.Match) {
 		c.url, err = parseURLPattern(r.Subject)
 	}
 	return c, err
@@ -208,7 +208,7 @@ func (s *ruleset) offer(tool string, otherwise Effect) (most Effect, by *Rule) {
 type target struct {
 	tool string
 	text
-	url *address // of webfetch
+	url *address // of a tool of addresses
 	// base is the text with the command's base name, if that is another.
 	// Denials and questions match it too.
 	base *text

@@ -118,6 +118,8 @@ const (
 	CodeCommandShadowed = "P296"
 	CodeCommandLacks    = "P297"
 	CodeCommandUnread   = "P298"
+	CodeNoBrowser       = "P304"
+	CodeNoKnowledge     = "P305"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -220,6 +222,8 @@ var codes = [...]Code{
 	{CodeCommandShadowed, "", SeverityNote, "Another command of the same name goes before this one."},
 	{CodeCommandLacks, "", SeverityNote, "A command has something that its own system does and this one does not; the message says what happens instead."},
 	{CodeCommandUnread, "", SeverityWarning, "A file or folder of commands cannot be read, leads out of the workspace, or holds too much."},
+	{CodeNoBrowser, "", SeverityWarning, "A profile lists tools of the browser, and there is none that can be used; they are not offered."},
+	{CodeNoKnowledge, "", SeverityWarning, "A profile lists tools of the knowledge base, and names no folder of it; they are not offered."},
 }
 
 // Codes lists every code in order.

@@ -83,7 +83,7 @@ var keys = [...]Key{
 	{Kind: Path, Name: "a path outside of the workspace", In: "`profiles`, a script's `base-url`, `sandbox.read`", Does: "reads files of yours", Pins: "the path"},
 	{Kind: Telemetry, Name: "`telemetry`", In: "`roster.yaml`", Does: "sends what is measured somewhere", Pins: "the whole value", key: "telemetry", find: findWhole(Telemetry)},
 	{Kind: Search, Name: "`search`", In: "`roster.yaml`", Does: "connects to a search service", Pins: "the whole value", key: "search", find: findWhole(Search)},
-	{Kind: Web, Name: "`web`", In: "`roster.yaml`", Does: "lets `webfetch` reach private addresses, or sends what it asks for through a proxy", Pins: "the whole value", key: "web", find: findWhole(Web)},
+	{Kind: Web, Name: "`web`", In: "`roster.yaml`", Does: "lets `webfetch` and the browser reach private addresses, sends what is asked for through a proxy, or names the program that is the browser", Pins: "the whole value", key: "web", find: findWhole(Web)},
 }
 
 // Keys lists the executing keys.

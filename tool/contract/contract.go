@@ -37,10 +37,11 @@ const (
 	Web        Group = "web"
 	Planning   Group = "planning"
 	Delegation Group = "delegation"
+	Browser    Group = "browser"
 )
 
 // Groups lists the groups in the order of the table.
-func Groups() []Group { return []Group{Files, Shell, Web, Planning, Delegation} }
+func Groups() []Group { return []Group{Files, Shell, Web, Planning, Delegation, Browser} }
 
 // Summary says what a group is, in one line for people.
 func (g Group) Summary() string {
@@ -55,6 +56,8 @@ func (g Group) Summary() string {
 		return "keep a list of steps, a plan and notes in the session"
 	case Delegation:
 		return "give tasks, or the session, to other profiles"
+	case Browser:
+		return "open pages in a browser, read and use them"
 	}
 	return "others, each by its own name"
 }
