@@ -92,7 +92,7 @@ func (f *fixture) connect(s mcp.Server) *mcp.Client {
 	return c
 }
 
-func find(t *testing.T, c *mcp.Client, name string) *mcp.Tool {
+func find(t testing.TB, c *mcp.Client, name string) *mcp.Tool {
 	t.Helper()
 	for _, x := range c.Tools() {
 		if x.Tool == name {
@@ -137,7 +137,7 @@ func textOf(r tool.Result) string {
 }
 
 // eventually waits for a state that comes without a word.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

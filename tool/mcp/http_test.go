@@ -21,7 +21,7 @@ import (
 )
 
 // library is a server of the library, which others are likely to be made with too.
-func library(t *testing.T) *sdk.Server {
+func library(t testing.TB) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "library", Version: "1"}, nil)
 	t.Cleanup(func() {
 		for session := range s.Sessions() {
@@ -47,7 +47,7 @@ func library(t *testing.T) *sdk.Server {
 }
 
 // listen serves a handler at an address, which may be one that was served before.
-func listen(t *testing.T, addr string, h http.Handler) *httptest.Server {
+func listen(t testing.TB, addr string, h http.Handler) *httptest.Server {
 	t.Helper()
 	var l net.Listener
 	eventually(t, "the address is free", func() (ok bool) {
