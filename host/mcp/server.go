@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
 )
@@ -35,6 +36,10 @@ type Options struct {
 	Resume func(context.Context, session.Key) error
 	// Offer says which profiles are tools; nil: all that are not hidden.
 	Offer func(*profile.Profile) bool
+	// Prompts lists the prompts that are called by a name, sorted by it, and Prompt
+	// gives one, with its arguments in their places.
+	Prompts func(context.Context) []Prompt
+	Prompt  func(ctx context.Context, name string, arguments map[string]string) ([]message.Part, error)
 	// Version is that of the program.
 	Version string
 	Log     *slog.Logger // nil: discarded
@@ -91,10 +96,11 @@ func New(o Options) *Server {
 				Logging:   &sdk.LoggingCapabilities{},
 				Tools:     &sdk.ToolCapabilities{ListChanged: true},
 				Resources: &sdk.ResourceCapabilities{Subscribe: true},
+				Prompts:   &sdk.PromptCapabilities{},
 			},
 		})
 	s.addTemplates()
-	s.mcp.AddReceivingMiddleware(s.listSessions)
+	s.mcp.AddReceivingMiddleware(s.listSessions, s.prompts)
 	replay := sdk.NewMemoryEventStore(nil)
 	replay.SetMaxBytes(maxReplay)
 	s.http = s.bounded(sdk.NewStreamableHTTPHandler(
