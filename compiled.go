@@ -16,6 +16,7 @@ import (
 	"github.com/rosterrun/roster/prompt"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool/skill"
 )
 
 // compiled keeps what profiles came to, as long as nothing that went into it
@@ -37,6 +38,7 @@ type compiledKey struct {
 // another one when a file of it changes, and the files of its prompt.
 type compilation struct {
 	catalog   *catalog.Snapshot // whose profiles it may give tasks, or its session, to
+	skills    *skill.Snapshot
 	files     []file
 	blueprint *engine.Blueprint
 }
@@ -82,7 +84,7 @@ func (c *compiling) in() (tree *spec.Worktree, shared bool) {
 
 func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, error) {
 	from := a.now()
-	all := from.catalog.Snapshot()
+	all, skills := from.catalog.Snapshot(), from.skills.Snapshot()
 	p, err := all.Get(c.name)
 	if err != nil {
 		return nil, err
@@ -94,13 +96,14 @@ func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, er
 	if tree != nil {
 		root, key.tree = tree.Root, tree.Dir
 	}
-	if b := from.compiled.get(key, all); b != nil {
+	if b := from.compiled.get(key, all, skills); b != nil {
 		return b, nil
 	}
 	now := time.Now()
 	files := stamps(root, prompt.InstructionFiles()...) // as they are before they are read
 	in := a.input(from, p, over)
 	in.Worktree, in.Shared = tree, shared
+	in.Skills = func() []spec.Skill { return from.forModels(skills) }
 	if above != nil {
 		in.Above, in.Inherit = above.Spec, &above.Spec.Model
 	}
@@ -118,7 +121,7 @@ func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, er
 	files = append(files, stamps(a.Dir(), append(a.scripts(s), s.Files...)...)...)
 	b, err := a.blueprint(ctx, from, s, headless)
 	if err == nil && areSettled(files, now) {
-		from.compiled.put(key, compilation{all, files, b})
+		from.compiled.put(key, compilation{all, skills, files, b})
 	}
 	return b, err
 }
@@ -175,11 +178,11 @@ func stampOf(path string) file {
 	return file{path, true, info.Size(), info.ModTime().Round(0)}
 }
 
-func (c *compiled) get(k compiledKey, all *catalog.Snapshot) *engine.Blueprint {
+func (c *compiled) get(k compiledKey, all *catalog.Snapshot, skills *skill.Snapshot) *engine.Blueprint {
 	c.mu.Lock()
 	found, ok := c.kept[k]
 	c.mu.Unlock()
-	if !ok || found.catalog != all || !current(found.blueprint) {
+	if !ok || found.catalog != all || found.skills != skills || !current(found.blueprint) {
 		return nil
 	}
 	for _, f := range found.files {

@@ -68,6 +68,7 @@ var imports = map[string]string{
 	"tool/openapi":         "source",
 	"tool/browser":         "internal/reach message model permission sandbox session tool tool/contract tool/web",
 	"tool/task":            "model permission tool",
+	"tool/skill":           "model permission profile profile/dialect session source tool",
 	"tool/internal/expr":   "",
 	"tool/internal/pinned": "",
 	"tool/history":         "internal/ignore session",
@@ -78,7 +79,7 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/task tool/web tool/mcp trust " +
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/skill tool/task tool/web tool/mcp trust " +
 		"tool/browser",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",

@@ -153,7 +153,7 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	a := &App{opts: o, jobs: tool.NewJobs(), client: wire.NewClient()}
 	a.keyCommands.helper = a.helper
 	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
-	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}}
+	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}, modelSkills: &modelSkills{}}
 	var broken error // what is trusted cannot be read
 	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags, Trust: func(dir, home string) trust.View {
 		broken = a.look(s, dir, home)
@@ -285,8 +285,8 @@ func (a *App) input(s *setup, p *profile.Profile, over session.Overrides) resolv
 	return resolve.Input{
 		Profile: p, Config: s.config, Models: s.models, Trust: s.view,
 		Session: over.Session.Map(), Overrides: over.Set, Flags: over.Flags, AllowAll: over.AllowAll, LookupEnv: a.lookupEnv,
-		Strategies: a.opts.PromptStrategies,
-		Default:    modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
+		Strategies: a.opts.PromptStrategies, Skills: func() []spec.Skill { return s.forModels(s.skills.Snapshot()) },
+		Default: modelcatalog.DefaultOptions{APIs: spoken(), Where: p.File},
 	}
 }
 

@@ -18,6 +18,9 @@ func (a *App) box(s *spec.Spec) (sandbox.Box, error) {
 	if t := s.Worktree; t != nil && t.Dir != "" && b.Kind != "" { // git looks there, and changes nothing
 		b.Read = append(b.Read[:len(b.Read):len(b.Read)], t.Dir, t.Repository)
 	}
+	if b.Kind != "" {
+		b.Read = append(b.Read[:len(b.Read):len(b.Read)], a.skillFolders(s, b.Hidden)...)
+	}
 	return b, err
 }
 

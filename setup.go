@@ -13,6 +13,7 @@ import (
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/spec"
+	"github.com/rosterrun/roster/tool/skill"
 	"github.com/rosterrun/roster/trust"
 )
 
@@ -25,6 +26,10 @@ type setup struct {
 	models  *modelcatalog.Catalog
 	further []string // folders of profiles
 	catalog *catalog.Catalog
+
+	skills      *skill.Library
+	skillPlaces []skill.Place
+	modelSkills *modelSkills
 	// variables hold keys, as the configuration says.
 	variables []string
 	ofServers []string // those of MCP servers
@@ -66,7 +71,8 @@ func (a *App) now() *setup {
 func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 	next := &setup{
 		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, ofServers: old.ofServers, further: old.further, catalog: old.catalog,
-		blueprints: &blueprints{}, compiled: &compiled{},
+		skills: old.skills, skillPlaces: old.skillPlaces,
+		blueprints: &blueprints{}, compiled: &compiled{}, modelSkills: &modelSkills{},
 	}
 	cfg, _, err := config.Load(config.Options{
 		Dir: old.config.Dir, Exact: true, Getenv: a.opts.Getenv, Flags: a.opts.Flags,
@@ -84,6 +90,7 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 func (a *App) furnish(s *setup, cfg *config.Config) {
 	s.config, s.models, s.ofServers = cfg, a.modelCatalog(cfg), serverVariables(cfg)
 	s.variables = withServices(withSearch(modelcatalog.Variables(cfg.Providers), cfg), cfg)
+	a.furnishSkills(s, cfg)
 	further := make([]string, 0, len(cfg.Profiles)+len(a.further))
 	for _, p := range cfg.Profiles {
 		further = append(further, p.V)
@@ -137,6 +144,12 @@ func narrow(s *spec.Spec, v trust.View, policy config.Policy, lookup func(string
 	out.Rules = slices.Clone(s.Rules)
 	for i, r := range out.Rules {
 		out.Rules[i].Untrusted = r.Untrusted || !v.Rules(r.At.File)
+	}
+	out.Skills = slices.Clone(s.Skills)
+	for i, x := range out.Skills {
+		if !x.Own {
+			out.Skills[i].Allowed = nil
+		}
 	}
 	out.DefaultPermission = min(out.DefaultPermission, permission.Ask)
 	out.Sandbox = out.Sandbox.Distrusted()

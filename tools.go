@@ -30,7 +30,7 @@ func (a *App) tools(s *spec.Spec) ([]tool.Tool, error) {
 	if slices.Contains(s.Tools, tool.Revert) { // it is told of in every request, and serves long tasks
 		list = append(list, tool.NewRevert())
 	}
-	return append(list, a.delegating(s), a.switching(s)), nil
+	return append(list, a.delegating(s), a.switching(s), a.skillTool(s)), nil
 }
 
 // helper is how commands are started, and what they keep open.
@@ -49,7 +49,7 @@ func (a *App) helper() (start []string, hold *os.File) {
 // env is what the tools of a spec work in. Commands need more.
 func (a *App) env(s *spec.Spec) tool.Env {
 	return tool.Env{
-		Root: s.Workspace, StateDir: a.hidden(), Protected: append(a.Catalog().Paths(), a.trusts.Home),
+		Root: s.Workspace, StateDir: a.hidden(), Protected: slices.Concat(a.Catalog().Paths(), a.now().skills.Places(), []string{a.trusts.Home}),
 		Secrets: a.keyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
 	}
 }

@@ -42,6 +42,7 @@ func (a *App) Survey() trust.Survey {
 		}
 	}
 	a.commandSurvey(&out)
+	out.Allows = append(out.Allows, s.skillAllows(others)...)
 	out.Items = slices.DeleteFunc(out.Items, func(i trust.Item) bool { return s.view.Own(i.At.File) })
 	out.Sort()
 	return out

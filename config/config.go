@@ -63,7 +63,10 @@ type Config struct {
 	Prompts prompt.Library
 	// Profiles are further folders of profiles, absolute.
 	Profiles []profile.Value[string]
-	Server   Server
+	// Skills are further folders of skills, absolute; their last parts may be
+	// patterns.
+	Skills []profile.Value[string]
+	Server Server
 	// Web and Search say what of the web the tools reach, and who answers searches.
 	Web    Web
 	Search Search

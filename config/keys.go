@@ -22,13 +22,12 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"rig",
-		"skills", "telemetry", "retention", "context",
+		"rig", "telemetry", "retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers", "openapi"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers", "openapi", "skills"}
 }
 
 func (s section) root(it item) {
@@ -45,6 +44,8 @@ func (s section) root(it item) {
 			s.policy(it)
 		case "profiles":
 			s.folders(it)
+		case "skills":
+			s.skills(it)
 		case "server":
 			s.server(it)
 		case "store":

@@ -35,6 +35,9 @@ func (c *Config) Settings() []Setting {
 	for _, p := range c.Profiles {
 		add("profiles", p.V, p.At)
 	}
+	for _, p := range c.Skills {
+		add("skills", p.V, p.At)
+	}
 	for _, p := range c.Providers {
 		var parts []string
 		for _, v := range []struct {

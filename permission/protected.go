@@ -19,7 +19,7 @@ type ProtectedFiles []string
 func DefaultProtected() ProtectedFiles {
 	return ProtectedFiles{
 		"roster.yaml", "models.yaml", ".mcp.json", "agents.md", "claude.md", "gemini.md", "opencode.json", "opencode.jsonc",
-		"**/.git/**", "**/.git", "**/.opencode/**", "**/.claude/**", "**/.gemini/**", "**/.codex/**",
+		"**/.git/**", "**/.git", "**/.opencode/**", "**/.claude/**", "**/.gemini/**", "**/.codex/**", "**/.agents/**", ".github/skills/**",
 		"profiles/**", "rig/profiles/**", "*-rig/profiles/**", "agent/**", "agents/**", "skills/**",
 		"*.agent.md", "*.chatmode.md", "system_prompt.txt", "subagent_system_prompt.txt", "persona.txt", "**/tools/enabled.json",
 	}

@@ -113,6 +113,17 @@ const (
 	CodeDocument     = "P277"
 	CodeDocumentPart = "P278"
 
+	CodeSkillName        = "P284"
+	CodeSkillShadowed    = "P285"
+	CodeSkillDescription = "P286"
+	CodeNoSkill          = "P287"
+	CodeSkillsCut        = "P288"
+	CodeSkillsUnoffered  = "P289"
+	CodeSkillFile        = "P290"
+	CodeSkillInside      = "P291"
+	CodeSkillAllows      = "P292"
+	CodeSkillPlace       = "P293"
+
 	CodeCommandText     = "P294"
 	CodeCommandName     = "P295"
 	CodeCommandShadowed = "P296"
@@ -217,6 +228,16 @@ var codes = [...]Code{
 	{CodeNoService, "", SeverityWarning, "A list under openapi names a service that nothing defines."},
 	{CodeDocument, InvalidFormat, SeverityError, "An OpenAPI document is refused: it is no such document, or one that is too large or too deep, or cannot be understood at all."},
 	{CodeDocumentPart, "", SeverityWarning, "A part of an OpenAPI document is left out or read otherwise than it stands; the message says why."},
+	{CodeSkillName, "", SeverityWarning, "A skill gives another name than its folder has, or a description that is longer than the standard allows."},
+	{CodeSkillShadowed, "", SeverityNote, "Another skill of the same name, in a place that goes before, wins."},
+	{CodeSkillDescription, "", SeverityWarning, "A skill has no description; the first paragraph of its text stands for it."},
+	{CodeNoSkill, "", SeverityWarning, "A profile names a skill that is not there."},
+	{CodeSkillsCut, "", SeverityNote, "The skills do not fit into skills-budget: their descriptions are shortened, or some are not listed."},
+	{CodeSkillsUnoffered, "", SeverityWarning, "A profile names skills, and its model is not offered the tool skill."},
+	{CodeSkillFile, "", SeverityWarning, "The file of a skill is not named SKILL.md as it should be."},
+	{CodeSkillInside, "", SeverityNote, "A SKILL.md lies in the folder of another skill: it is one of that one's files."},
+	{CodeSkillAllows, "", SeverityWarning, "The allowed-tools of a skill name what no skill can allow."},
+	{CodeSkillPlace, "", SeverityWarning, "A folder of skills that somebody names is not there or has none, or there are more than are looked at."},
 	{CodeCommandText, SchemaValidation, SeverityError, "The file of a command has no text to send."},
 	{CodeCommandName, "", SeverityWarning, "The file of a command has a name that no command can have; it is not there."},
 	{CodeCommandShadowed, "", SeverityNote, "Another command of the same name goes before this one."},

@@ -123,6 +123,9 @@ func values() []value {
 		{"habits.anti-stall", func(s *spec.Spec) any { return optional(notZero(s.Habits.AntiStall)) }},
 		{"habits.step-validation", func(s *spec.Spec) any { return s.Habits.StepValidation }},
 		{"habits.adaptive-replan", func(s *spec.Spec) any { return s.Habits.AdaptiveReplan }},
+		{"skills", skillNames},
+		{"skills-budget", func(s *spec.Spec) any { return s.SkillsBudget }},
+		{spec.Index, func(s *spec.Spec) any { return layer(s, spec.Index) }},
 		{"sandbox.kind", func(s *spec.Spec) any { return cmp.Or(s.Sandbox.Kind, "default") }},
 		{"sandbox.preset", func(s *spec.Spec) any { return s.Sandbox.Preset }},
 		{"sandbox.read", func(s *spec.Spec) any { return s.Sandbox.Read }},
@@ -146,6 +149,14 @@ func workplace(s *spec.Spec) any {
 		return spec.InWorktree
 	}
 	return s.Workspace
+}
+
+func skillNames(s *spec.Spec) any {
+	list := make([]string, len(s.Skills))
+	for i, x := range s.Skills {
+		list[i] = x.Name
+	}
+	return list
 }
 
 func summariser(s *spec.Spec) any {

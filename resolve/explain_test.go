@@ -17,7 +17,7 @@ var fieldKeys = map[string]string{
 	"Model.Price.CacheRead": "cache-read-price", "Model.Price.CacheWrite": "cache-write-price",
 	"Params.Temperature": "temperature", "Params.TopP": "top-p", "Params.MaxTokens": "max-tokens", "Params.Thinking": "thinking",
 	"Model.Thinking": "thinking-levels", "Model.ThinksAlone": "model",
-	"Prompt": "system-prompt", "Tools": "tools", "AllTools": "tools", "ToolSettings": "tool-settings", "ToolTimeout": "tool-timeout", "RotateAfter": "session.rotate-after",
+	"Prompt": "system-prompt", "Skills": "skills", "SkillsBudget": "skills-budget", "Tools": "tools", "AllTools": "tools", "ToolSettings": "tool-settings", "ToolTimeout": "tool-timeout", "RotateAfter": "session.rotate-after",
 	"Rules": "permission", "HostRules": "policy.permission", "DefaultPermission": "default-permission",
 	"PermissionMode": "permission-mode",
 	"Limits.Turns":   "limits.turns", "Limits.Tokens": "limits.tokens", "Limits.Duration": "limits.duration", "Limits.Cost": "limits.cost",

@@ -47,6 +47,9 @@ type Input struct {
 	// Above is the spec of the agent that delegates to the profile, whose bounds
 	// hold for it; nil: none does.
 	Above *spec.Spec
+	// Skills lists the skills that there are for a model, by name; nil: none. It is
+	// asked only where the profile may have some.
+	Skills func() []spec.Skill
 	// Default says what a model may be chosen from when none is named.
 	Default catalog.DefaultOptions
 	// Trust says what of the workspace counts. What does not is taken out of the
@@ -121,7 +124,7 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	}
 	defer root.Close()
 	r.root = root
-	steps := []func(){r.identity, r.ids, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.services, r.rules, r.subagents, r.limits, r.running, r.context, r.sandbox, r.hooks, r.servers}
+	steps := []func(){r.identity, r.ids, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.services, r.rules, r.subagents, r.skills, r.limits, r.running, r.context, r.sandbox, r.hooks, r.servers}
 	if in.RulesOnly {
 		steps = []func(){r.identity, r.workspace, r.tools, r.services, r.rules, r.subagents}
 	}

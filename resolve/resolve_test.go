@@ -187,6 +187,7 @@ func TestBuiltinDefaults(t *testing.T) {
 		Context:       spec.Context{CompactAt: 0.85, KeepFirst: 2, KeepRecent: 10, Strategy: "summary", MaxResult: 6000},
 		Habits:        spec.Habits{IterationBudget: true, GoalAnchoring: 5, AntiStall: 8},
 		Subagents:     spec.Subagents{MaxDepth: 3},
+		SkillsBudget:  6000,
 		Trusted:       true, Workspace: w.dir,
 		Origins: s.Origins,
 	}

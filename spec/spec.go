@@ -87,6 +87,10 @@ type Spec struct {
 
 	// Servers are the MCP servers that it has the tools of, by name.
 	Servers []Server `json:"servers,omitempty"`
+	// Skills are those that it may use, by name.
+	Skills []Skill `json:"skills,omitempty"`
+	// SkillsBudget is how many tokens the list of them in the prompt may have.
+	SkillsBudget int `json:"-"`
 
 	// Sandbox is where commands run.
 	Sandbox Sandbox `json:"sandbox,omitzero"`

@@ -184,9 +184,9 @@ mcp-servers=github: command: npx args: - -y - server
 context=window: 100000 keep-first: 2
 hooks=before-turn: - command: ./scripts/check.sh
 model-config=key-env: A_KEY api: anthropic context-window: 200000 prices: input: 3.0 cache-read: 0.3
-skills=- review
 session=scope: persistent
-profile-id=p-1`
+profile-id=p-1
+skills=- review`
 
 func TestDecodeConfig(t *testing.T) {
 	ps, names, ds := decodeAll(t, "agents.toml", wholeFile)

@@ -130,7 +130,7 @@ prompt
 	if profile.Refused(ds) {
 		t.Fatal(ds)
 	}
-	want := "P113 10:1 skills\nP114 13:1 hooks\nP113 15:1 memory\nP113 17:1 background\nP113 18:1 isolation"
+	want := "P114 13:1 hooks\nP113 15:1 memory\nP113 17:1 background\nP113 18:1 isolation"
 	if diff := cmp.Diff(want, brief(ds)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}

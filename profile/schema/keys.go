@@ -116,7 +116,8 @@ var keys = [...]Key{
 	{Name: "follow-up", Shape: queue, Acts: true, Default: "one-at-a-time", Meaning: "how many waiting follow-ups a turn takes when the one before has ended without calls"},
 	{Name: "reload", Shape: word("next-loop", "next-turn"), Default: "next-loop", Meaning: "when a running session takes up a changed profile"},
 
-	{Name: "skills", Shape: list, Adds: true, Meaning: "narrows the index of skills to these"},
+	{Name: "skills", Shape: list, Acts: true, Adds: true, Default: "all but those built in", Meaning: "the [skills](../howto/skills.md) that it may use: names, and patterns with `*`; `[]` is none"},
+	{Name: "skills-budget", Shape: atLeast1, Acts: true, Default: "6000, and at most a tenth of the model's window", Meaning: "tokens that the list of skills in the prompt may have"},
 	{Name: "mcp-servers", Acts: true, Default: "those of the workspace", Meaning: "MCP servers by name, besides those of the workspace; `NAME: false` takes one away, and a list of names all others", Shape: Shape{Kind: Map, Each: ref(server.or(boolean))}.or(list)},
 	{Name: "openapi", Acts: true, Meaning: "services that are called by their OpenAPI documents, by name, or the names of those of roster.yaml that count here", Shape: Shape{Kind: Map, Each: &serviceShape}.or(list)},
 	{Name: "hooks", Acts: true, Guard: true, Meaning: "commands or addresses that are asked at each step, and may change or deny it", Shape: hookShape},

@@ -196,7 +196,7 @@ func TestTheExampleFits(t *testing.T) {
 // that is acted on is only kept.
 func TestEveryKeyIsKnown(t *testing.T) {
 	// These are read when a profile is resolved.
-	late := []string{"prompt", "vars", "fallbacks", "cache-breakpoints", "profile-id", "config-id", "hooks", "context", "subagents", "planning", "habits", "tool-timeout", "session", "sandbox", "mcp-servers", "openapi"}
+	late := []string{"prompt", "vars", "fallbacks", "cache-breakpoints", "profile-id", "config-id", "hooks", "context", "subagents", "planning", "habits", "tool-timeout", "session", "sandbox", "mcp-servers", "openapi", "skills", "skills-budget"}
 	for _, k := range schema.Keys() {
 		value := "word"
 		for s := &k.Shape; s != nil; s = s.Or {

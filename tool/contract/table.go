@@ -205,7 +205,18 @@ var tools = [...]Tool{
 		},
 		Holds: "Where nobody is there to answer, the model is told so at once.",
 	},
-	{Name: "skill", Summary: "read a skill", Later: true},
+	{
+		Name: "skill", Subject: "the skill",
+		Summary: "read the instructions of a skill",
+		Text: "Read the instructions of a skill before you begin a task that its description fits, and then go by them. The skills are " +
+			"listed in the system prompt; with words instead of a name you are told which ones come near.",
+		Inputs: []Input{
+			{Name: "name", Type: "string", Required: true, Min: 1, Max: 200, Text: "The name of the skill"},
+			{Name: "arguments", Type: "string", Max: 10000, Text: "What it is to be done with, where the skill takes that"},
+		},
+		Holds: "It is offered where there are skills that the profile may use: see [skills](../howto/skills.md). What a skill's `allowed-tools` name is not asked for until the loop ends, " +
+			"and its own files may be read also outside of the workspace; no denial is lifted.",
+	},
 	{Name: "memory", Summary: "remember across sessions", Later: true},
 	{
 		Name: "revert_to", Subject: "the category", Named: true,
