@@ -58,7 +58,7 @@ func (r *resolver) skills() {
 	all := r.in.Skills()
 	r.missing(want, all)
 	for _, s := range all {
-		if named(want, &s) && permit.Decide(permission.Query{Tool: skillTool, Subject: s.Name}).Effect != permission.Deny {
+		if wanted(want, &s) && permit.Decide(permission.Query{Tool: skillTool, Subject: s.Name}).Effect != permission.Deny {
 			r.out.Skills = append(r.out.Skills, s)
 		}
 	}
@@ -115,8 +115,8 @@ func (r *resolver) skillsBudget() {
 	r.out.SkillsBudget = tokens
 }
 
-// named says whether a skill is one of those that the profile names.
-func named(want profile.Value[[]string], s *spec.Skill) bool {
+// wanted says whether a skill is one of those that the profile names.
+func wanted(want profile.Value[[]string], s *spec.Skill) bool {
 	if !want.Set {
 		return !s.OnlyNamed
 	}
@@ -130,7 +130,7 @@ func named(want profile.Value[[]string], s *spec.Skill) bool {
 func (r *resolver) missing(want profile.Value[[]string], all []spec.Skill) {
 	for _, name := range want.V {
 		one := profile.Value[[]string]{V: []string{name}, Set: true}
-		if slices.ContainsFunc(all, func(s spec.Skill) bool { return named(one, &s) }) {
+		if slices.ContainsFunc(all, func(s spec.Skill) bool { return wanted(one, &s) }) {
 			continue
 		}
 		near := make([]string, len(all))
