@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -49,9 +48,7 @@ func (a *asker) see(ctx context.Context, e *session.Event) {
 		a.asked.Go(func() { a.ask(ask) })
 	case e.Type == "permission.resolved" || e.Type == "input.answered":
 		a.dismiss()
-		if err := a.server.opts.Resume(ctx, a.key); err != nil && !errors.Is(err, session.ErrNoWork) && ctx.Err() == nil {
-			a.server.opts.Log.Error("a run that was answered does not go on", "session", a.key.Stream, "error", err)
-		}
+		a.server.resume(ctx, a.key)
 	case (e.Type == "loop.resumed" || e.Type == "loop.end") && e.Depth == 0:
 		a.dismiss()
 	}

@@ -134,9 +134,20 @@ func (s *Server) submit(ctx context.Context, profile string, req *sdk.CallToolRe
 		err = &session.Conflict{Idem: idem}
 	}
 	if busy := (*session.Busy)(nil); errors.As(err, &busy) {
+		s.resume(ctx, key)
 		err = fmt.Errorf("%w: wait for its answer, or begin a new conversation by leaving session out", err)
 	}
+	if err == nil && sub.Duplicate {
+		s.resume(ctx, sub.Key)
+	}
 	return sub, asks, err
+}
+
+// resume goes on with a run that its process has left, as one that was killed.
+func (s *Server) resume(ctx context.Context, k session.Key) {
+	if err := s.opts.Resume(ctx, k); err != nil && !errors.Is(err, session.ErrNoWork) && ctx.Err() == nil {
+		s.opts.Log.Error("a run does not go on", "session", k.Stream, "error", err)
+	}
 }
 
 // keyOfCall is the member of _meta by which a client says that a call is one that
