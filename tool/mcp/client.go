@@ -81,7 +81,7 @@ func newClient(p *Pool, s Server) *Client {
 		pool: p, server: s, wake: make(chan struct{}, 1), restart: make(chan error, 1),
 		attempt: make(chan struct{}), changed: make(chan struct{}), state: State{Since: time.Now()},
 	}
-	c.log = newLogger(func(line string) { p.opts.Log(s.Name, line) })
+	c.log = newLogger(func(line string) { p.opts.Log(s.Name, line) }, s.secrets())
 	return c
 }
 

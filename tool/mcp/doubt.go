@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// pingTimeout is how long a server may take to say that it is there.
+// pingTimeout is how long a server may take at most to say that it is there.
 const pingTimeout = 10 * time.Second
 
 // doubt asks a server whether it is still there, after something has gone wrong. If
@@ -23,7 +23,7 @@ func (s *session) doubt() {
 	}
 	begun := c.pool.begin(func() {
 		defer s.doubted.Store(false)
-		ctx, cancel := context.WithTimeout(s.ctx, pingTimeout)
+		ctx, cancel := context.WithTimeout(s.ctx, min(pingTimeout, s.server.timeout()))
 		defer cancel()
 		err := s.sdk.Ping(ctx, nil)
 		if err == nil || answered(err) != nil || s.ctx.Err() != nil {

@@ -172,21 +172,74 @@ func TestServersThatNeverComeUp(t *testing.T) {
 			}
 		})
 	}
-	for name, set := range map[string]func(*mcp.Server){
-		"no such program": func(s *mcp.Server) { s.Command = "no-such-program-of-ours" },
-		"no such folder":  func(s *mcp.Server) { s.Dir = "/no/such/folder" },
-		"nothing":         func(s *mcp.Server) { s.Command = "" },
-		"no helper":       func(s *mcp.Server) { s.Exec = nil },
+	for want, set := range map[string]func(*mcp.Server){
+		`its program could not be started: exec: "no-such-program-of-ours": executable file not found in $PATH`: func(s *mcp.Server) { s.Command = "no-such-program-of-ours" },
+		"its working directory /no/such/folder is not there":                                                    func(s *mcp.Server) { s.Dir = "/no/such/folder" },
+		"it has neither a command nor a URL":                                                                    func(s *mcp.Server) { s.Command = "" },
+		"this program cannot start commands":                                                                    func(s *mcp.Server) { s.Exec = nil },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			err := f.pool.Get(server(t, "one", "plain", set)).Connect(within(t, 20*time.Second))
-			if down := (*mcp.DownError)(nil); !errors.As(err, &down) {
+			if down := (*mcp.DownError)(nil); !errors.As(err, &down) || !strings.Contains(err.Error(), want) {
 				t.Fatalf("%v", err)
 			}
-			t.Log(err)
 		})
+	}
+}
+
+// A server that does not answer at all any more is started again.
+func TestHangs(t *testing.T) {
+	f := newFixture(t)
+	c := f.connect(server(t, "one", "plain", func(s *mcp.Server) { s.Timeout = 400 * time.Millisecond }))
+	since := c.State().Since
+	if text, _, err := call(t, find(t, c, "hang"), `{}`); err == nil || !strings.Contains(text, "did not answer within 400ms") {
+		t.Errorf("%q, %v", text, err)
+	}
+	eventually(t, "it is started again", func() bool { st := c.State(); return st.Up && st.Since.After(since) })
+	if text, _, err := call(t, find(t, c, "echo"), `{}`); err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if all := strings.Join(c.Log(), "\n"); !strings.Contains(all, "[the server is down: it does not answer any more]") {
+		t.Error(all)
+	}
+}
+
+// What a server asks of us is refused, or it would ask a model or a person.
+func TestAsksOfUs(t *testing.T) {
+	f := newFixture(t)
+	c := f.connect(server(t, "one", "plain"))
+	for method, want := range map[string]string{
+		"sampling/createMessage": "client does not support CreateMessage",
+		"elicitation/create":     "client does not support elicitation",
+		"roots/list":             `{"roots":[]}`,
+		"ping":                   `{}`,
+		"secrets/list":           `"code":-32601`,
+	} {
+		if text, _, err := call(t, find(t, c, "ask"), fmt.Sprintf(`{"method":%q}`, method)); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, %v", method, text, err)
+		}
+	}
+}
+
+func TestNewestProtocol(t *testing.T) {
+	f := newFixture(t)
+	c := f.connect(server(t, "one", "newest"))
+	if st := c.State(); st.Info.Protocol != "2026-07-28" || st.Info.Name != "newest" {
+		t.Errorf("%+v", st)
+	}
+	if text, _, err := call(t, find(t, c, "echo"), `{}`); err != nil || text != "{} call-1 " {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestSecretsAreNotShown(t *testing.T) {
+	f := newFixture(t)
+	c := f.pool.Get(server(t, "one", "secret", func(s *mcp.Server) { s.Env = append(s.Env, "OF_TOKEN=this-is-secret") }))
+	err := c.Connect(within(t, 20*time.Second))
+	if err == nil || !strings.Contains(err.Error(), "my token is [secret]") || strings.Contains(f.logged()+strings.Join(c.Log(), ""), "this-is") {
+		t.Errorf("%v %s", err, f.logged())
 	}
 }
 
@@ -351,7 +404,7 @@ func TestCollisions(t *testing.T) {
 	for _, x := range offered {
 		names[x.Def().Name]++
 	}
-	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 31 {
+	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 35 {
 		t.Errorf("%v %v", names, problems)
 	}
 	if got := problems[0].String(); got != `MCP server two, tool "echo": it is left out: its name would be two_echo, and so would that of "echo" of two; give a server another name` {

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -187,7 +185,7 @@ func (w *web) explain(err error) error {
 		err = plainly(err)
 	}
 	text := err.Error()
-	if clean := secret.Hide(text, slices.Collect(maps.Values(w.server.Headers))); clean != text {
+	if clean := secret.Hide(text, w.server.secrets()); clean != text {
 		return errors.New(clean)
 	}
 	return err

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/rosterrun/roster/internal/secret"
 )
 
 const (
@@ -24,7 +26,8 @@ var discard = slog.New(slog.DiscardHandler)
 // logger keeps the last lines and passes lines on, but not more than somebody could
 // read. It is an io.Writer, and safe for concurrent use.
 type logger struct {
-	pass func(line string)
+	pass    func(line string)
+	secrets []string // values that are not shown
 
 	mu      sync.Mutex
 	part    []byte // of a line
@@ -36,7 +39,9 @@ type logger struct {
 	dropped int
 }
 
-func newLogger(pass func(string)) *logger { return &logger{pass: pass, tokens: burst, at: time.Now()} }
+func newLogger(pass func(string), secrets []string) *logger {
+	return &logger{pass: pass, secrets: secrets, tokens: burst, at: time.Now()}
+}
 
 // Write implements io.Writer for the standard error of a program.
 func (l *logger) Write(p []byte) (int, error) {
@@ -80,6 +85,7 @@ func (l *logger) note(text string) {
 }
 
 func (l *logger) add(text string) {
+	text = secret.Hide(text, l.secrets)
 	l.kept, l.size = append(l.kept, text), l.size+len(text)
 	for l.size > maxKept {
 		l.size -= len(l.kept[0])

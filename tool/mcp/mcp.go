@@ -13,10 +13,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/rosterrun/roster/internal/secret"
 	"github.com/rosterrun/roster/sandbox"
 )
 
@@ -62,6 +66,21 @@ func (s *Server) timeout() time.Duration {
 		return s.Timeout
 	}
 	return defaultTimeout
+}
+
+// secrets are the values that only the server is to know: its headers, and what its
+// environment holds by the name of a secret.
+func (s *Server) secrets() []string {
+	values := slices.Collect(maps.Values(s.Headers))
+	for _, kv := range s.Env {
+		if name, value, _ := strings.Cut(kv, "="); secret.Name(name) {
+			values = append(values, value)
+		}
+	}
+	if s.OAuth != nil {
+		values = append(values, s.OAuth.ClientSecret)
+	}
+	return values
 }
 
 // key is the same for servers that are the same.

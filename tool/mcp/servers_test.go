@@ -19,6 +19,8 @@ import (
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
 	Params struct {
 		Name      string          `json:"name"`
 		URI       string          `json:"uri"`
@@ -37,6 +39,8 @@ type testServer struct {
 	out  *bufio.Writer
 	held []func()
 	said int // how often the list was asked for
+
+	asked map[string]func(answer string) // what was asked of the client
 }
 
 func (s *testServer) write(text string) {
@@ -59,8 +63,11 @@ func (s *testServer) text(id json.RawMessage, text string) {
 }
 
 func serveTest(mode string) int {
-	s := &testServer{mode: mode, out: bufio.NewWriter(os.Stdout)}
+	s := &testServer{mode: mode, asked: map[string]func(string){}, out: bufio.NewWriter(os.Stdout)}
 	switch mode {
+	case "secret":
+		fmt.Fprintln(os.Stderr, "my token is "+os.Getenv("OF_TOKEN"))
+		return 3
 	case "dies":
 		fmt.Fprintln(os.Stderr, "the configuration is wrong\x1b[2J")
 		return 3
@@ -114,6 +121,10 @@ func serveTest(mode string) int {
 func (s *testServer) handle(r request) {
 	switch r.Method {
 	case "initialize":
+		if s.mode == "newest" {
+			s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"what is that?"}}`, r.ID))
+			return
+		}
 		s.result(r.ID, map[string]any{
 			"protocolVersion": "2025-06-18", "instructions": "Be kind.\u202e",
 			"capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
@@ -125,7 +136,27 @@ func (s *testServer) handle(r request) {
 		if s.mode == "deaf" {
 			time.Sleep(time.Hour)
 		}
+	case "server/discover":
+		s.result(r.ID, map[string]any{
+			"supportedVersions": []string{"2026-07-28"}, "capabilities": map[string]any{"tools": map[string]any{}},
+			"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "newest", "version": "2"}},
+		})
+	case "":
+		if f := s.asked[string(r.ID)]; f != nil {
+			f(fmt.Sprintf("%s%s", r.Result, r.Error))
+		}
 	case "tools/call":
+		if r.Params.Name == "hang" {
+			select {}
+		}
+		if r.Params.Name == "ask" {
+			var in struct{ Method string }
+			_ = json.Unmarshal(r.Params.Arguments, &in)
+			id := fmt.Sprintf(`"of %s"`, r.ID)
+			s.asked[id] = func(answer string) { s.text(r.ID, answer) }
+			s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{}}`, id, in.Method))
+			return
+		}
 		go s.call(r)
 	case "ping":
 		s.result(r.ID, map[string]any{})
@@ -140,7 +171,7 @@ func def(name string) map[string]any {
 
 func (s *testServer) tools(cursor string) map[string]any {
 	var list []any
-	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled") {
+	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled hang ask") {
 		list = append(list, def(name))
 	}
 	switch s.mode {

@@ -52,12 +52,17 @@ func (c *Client) open(ctx context.Context) (*session, error) {
 	if answered(err) != nil {
 		s, err = c.dial(ctx, "")
 	}
+	if answered(err) != nil {
+		err = plainly(err)
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("it was not ready after %v", c.pool.opts.Start)
 	}
 	return s, err
 }
 
+// dial makes a connection in which a version of the protocol is spoken. What the
+// server has answered instead is the error as it is.
 func (c *Client) dial(ctx context.Context, version string) (*session, error) {
 	s := &session{
 		client: c, server: &c.server, log: c.log, began: time.Now(),
@@ -66,7 +71,9 @@ func (c *Client) dial(ctx context.Context, version string) (*session, error) {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(c.pool.ctx)
 	if err := s.begin(ctx, version); err != nil {
-		err = s.explain(err)
+		if answered(err) == nil {
+			err = s.explain(err)
+		}
 		close(s.ended)
 		s.close(err)
 		return nil, err
@@ -76,7 +83,9 @@ func (c *Client) dial(ctx context.Context, version string) (*session, error) {
 		close(s.ended)
 	}()
 	if err := s.ask(ctx); err != nil {
-		err = s.explain(err)
+		if answered(err) == nil {
+			err = s.explain(err)
+		}
 		s.close(err)
 		return nil, err
 	}

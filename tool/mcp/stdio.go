@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +48,9 @@ type process struct {
 func (s *session) startProgram() (*process, sdk.Connection, error) {
 	if s.server.Command == "" {
 		return nil, nil, errors.New("it has neither a command nor a URL")
+	}
+	if dir, err := os.Stat(s.server.Dir); s.server.Dir != "" && (err != nil || !dir.IsDir()) {
+		return nil, nil, fmt.Errorf("its working directory %s is not there", s.server.Dir)
 	}
 	stdin, toServer, err := os.Pipe()
 	if err != nil {
@@ -102,11 +106,15 @@ func (p *process) ended(log *logger) error {
 	if p.err != nil {
 		return p.err
 	}
+	last := log.last()
+	if why, ours := strings.CutPrefix(last, "roster exec helper: "); ours && p.code == sandbox.NotStarted {
+		return fmt.Errorf("its program could not be started: %s", why)
+	}
 	how := fmt.Sprintf("its program ended with exit code %d", p.code)
 	if p.code > 128 && p.code < 128+65 {
 		how = fmt.Sprintf("its program was ended by signal %d", p.code-128)
 	}
-	if last := log.last(); last != "" {
+	if last != "" {
 		how += ": " + last
 	}
 	return errors.New(how)
