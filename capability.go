@@ -9,6 +9,7 @@ import (
 	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
 	"github.com/rosterrun/roster/tool/contract"
@@ -24,11 +25,13 @@ type Capability = engine.Capability
 type Scope = engine.Scope
 
 // capabilities are what there is for a spec: the built-in tools by their groups, and
-// what the program adds.
-func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, error) {
+// what the program adds; and the operations of its services. The diagnostics say what
+// of those is not offered, and why.
+func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, []profile.Diagnostic, error) {
+	a.knowVariables(s)
 	tools, err := a.tools(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all []engine.Capability
 	for _, t := range tools {
@@ -41,9 +44,9 @@ func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, error) {
 	}
 	more, err := a.browserOf(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return append(append(all, more...), a.opts.Capabilities...), nil
+	return a.withServiceTools(s, append(append(all, more...), a.opts.Capabilities...))
 }
 
 // builtinCapability is that of a tool, without its tools: a group, or the tool alone.
@@ -57,12 +60,12 @@ func builtinCapability(name string) engine.Capability {
 
 // allCapabilities adds what a spec's servers have. They are shown as they are known;
 // to be used, they come from serve.
-func (a *App) allCapabilities(s *spec.Spec) ([]engine.Capability, error) {
-	all, err := a.capabilities(s)
+func (a *App) allCapabilities(s *spec.Spec) ([]engine.Capability, []profile.Diagnostic, error) {
+	all, ds, err := a.capabilities(s)
 	if err == nil && len(s.Servers) > 0 {
 		all = a.shown(s).beside(all)
 	}
-	return all, err
+	return all, ds, err
 }
 
 // taken are the names that tools of servers cannot have.

@@ -118,9 +118,9 @@ func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, er
 	if err := a.reach(from, all, s, headless, above != nil); err != nil {
 		return nil, err
 	}
-	files = append(files, stamps(a.Dir(), append(a.scripts(s), s.Files...)...)...)
+	files = append(files, stamps(a.Dir(), slices.Concat(a.scripts(s), a.documentFiles(s), s.Files)...)...)
 	b, err := a.blueprint(ctx, from, s, headless)
-	if err == nil && areSettled(files, now) {
+	if err == nil && areSettled(files, now) && a.documentsHere(s) {
 		from.compiled.put(key, compilation{all, skills, files, b})
 	}
 	return b, err

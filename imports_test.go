@@ -65,7 +65,7 @@ var imports = map[string]string{
 	"tool/contract":        "",
 	"tool/web":             "internal/address internal/reach message model permission tool tool/contract",
 	"tool/mcp":             "internal/secret message model permission sandbox tool",
-	"tool/openapi":         "source",
+	"tool/openapi":         "internal/address internal/reach internal/secret message model permission service source tool tool/web",
 	"tool/browser":         "internal/reach message model permission sandbox session tool tool/contract tool/web",
 	"tool/task":            "model permission tool",
 	"tool/skill":           "model permission profile profile/dialect session source tool",
@@ -79,7 +79,7 @@ var imports = map[string]string{
 	"dispatch": "session",
 
 	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
-		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox session source spec store/postgres store/sqlite tool tool/contract tool/history tool/skill tool/task tool/web tool/mcp trust " +
+		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox service session source spec store/postgres store/sqlite tool tool/contract tool/history tool/openapi tool/skill tool/task tool/web tool/mcp trust " +
 		"tool/browser",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
@@ -158,7 +158,7 @@ func short(path string) string { return strings.TrimPrefix(strings.TrimPrefix(pa
 // can neither open a connection nor start a program, so looking at files cannot.
 // tool knows the type of an image by net/http; wiretest is for tests.
 var reach = map[string]string{
-	"net/http": "cmd/roster hook/external host host/mcp internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/browser tool/mcp tool/web",
+	"net/http": "cmd/roster hook/external host host/mcp internal/reach internal/wire internal/wire/wiretest model/anthropic model/gemini model/openaichat model/openairesponses tool tool/browser tool/mcp tool/openapi tool/web",
 	"net":      "host internal/reach internal/wire internal/wire/wiretest tool/browser tool/mcp tool/web",
 	"os/exec":  "sandbox internal/corpus internal/pgtest internal/wire/wiretest",
 }

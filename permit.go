@@ -64,10 +64,11 @@ func (a *App) Tools(ctx context.Context, name string, over session.Overrides) (v
 	if err != nil {
 		return view.Tools{}, nil, err
 	}
-	all, err := a.allCapabilities(s)
+	all, noted, err := a.allCapabilities(s)
 	if err != nil {
 		return view.Tools{}, nil, err
 	}
+	ds = append(ds, noted...)
 	v := view.Tools{Name: s.Name, Revision: s.Revision, Tools: []view.Tool{}, Targets: []view.Target{}, Switches: []view.Target{}}
 	for _, o := range engine.Offers(s, permit, all) {
 		v.Tools = append(v.Tools, view.NewTool(o.Name, o.Capability, o.Decision))

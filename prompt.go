@@ -28,7 +28,7 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 	if err := a.reach(from, from.catalog.Snapshot(), s, false, false); err != nil {
 		return view.Prompt{}, err
 	}
-	all, err := a.allCapabilities(s)
+	all, noted, err := a.allCapabilities(s)
 	if err != nil {
 		return view.Prompt{}, err
 	}
@@ -42,5 +42,5 @@ func (a *App) Prompt(ctx context.Context, name string, over session.Overrides) (
 			fragments = append(fragments, view.Layer{Name: "capability", Source: c.Name, Text: c.Fragment})
 		}
 	}
-	return view.NewPrompt(s, b.Prefix, fragments, ds), nil
+	return view.NewPrompt(s, b.Prefix, fragments, append(ds, noted...)), nil
 }

@@ -110,6 +110,7 @@ type App struct {
 
 	servers  servers
 	browsers browser.Set
+	services services
 
 	keyCommands keyCommands
 	keys        *keyfile.Store

@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
+	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
 
@@ -174,8 +175,9 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 	if err != nil {
 		return nil, err
 	}
+	a.fetchDocuments(ctx, s)
 	now, key := time.Now(), blueprintKey{digest: digest, headless: headless}
-	scripts := stamps(a.Dir(), a.scripts(s)...)
+	scripts := stamps(a.Dir(), append(a.scripts(s), a.documentFiles(s)...)...)
 	if len(scripts) > 0 {
 		key.scripts = fmt.Sprint(scripts)
 	}
@@ -191,9 +193,12 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.capabilities(s)
+	all, noted, err := a.capabilities(s)
 	if err != nil {
 		return nil, err
+	}
+	for _, d := range noted {
+		a.opts.Log.Warn(d.Message, "profile", s.Name, "at", source.Origin{File: d.File, Line: d.Line}.String())
 	}
 	if served != nil {
 		all = served.beside(all)
@@ -223,7 +228,7 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 type blueprintKey struct {
 	digest   string
 	headless bool
-	scripts  string // as they were when its models read them
+	scripts  string // and the documents of services, as they were when they were read
 	servers  string // what is known of their tools
 }
 

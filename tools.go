@@ -49,7 +49,7 @@ func (a *App) helper() (start []string, hold *os.File) {
 // env is what the tools of a spec work in. Commands need more.
 func (a *App) env(s *spec.Spec) tool.Env {
 	return tool.Env{
-		Root: s.Workspace, StateDir: a.hidden(), Protected: slices.Concat(a.Catalog().Paths(), a.now().skills.Places(), []string{a.trusts.Home}),
+		Root: s.Workspace, StateDir: a.hidden(), Protected: slices.Concat(a.Catalog().Paths(), a.now().skills.Places(), []string{a.trusts.Home}, a.servicePaths(s)),
 		Secrets: a.keyVariables(), Settings: s.ToolSettings, Jobs: a.jobs,
 	}
 }

@@ -38,7 +38,7 @@ func (a *App) searchService(c config.Search) *web.Service {
 // keyVariables are the variables of the environment that hold keys.
 func (a *App) keyVariables() []string {
 	s := a.now()
-	return slices.Concat(withServices(withSearch(s.models.KeyVariables(), s.config), s.config), s.ofServers, a.servers.hidden.names())
+	return slices.Concat(a.shownVariables(withServices(withSearch(s.models.KeyVariables(), s.config), s.config)), s.ofServers, a.servers.hidden.names())
 }
 
 // withSearch adds the one of the search service.
