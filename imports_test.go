@@ -99,7 +99,7 @@ var imports = map[string]string{
 	"internal/sse":           "",
 	"internal/wire":          "internal/sse message model",
 	"internal/wire/wiretest": "internal/wire message model",
-	"internal/view":          "hook message model permission profile session spec trust",
+	"internal/view":          "hook message model permission profile session source spec trust",
 	"internal/grants":        "internal/keep permission",
 	"internal/keep":          "",
 	"internal/keyfile":       "internal/keep",

@@ -1,9 +1,7 @@
 package roster
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,7 +158,9 @@ func (a *App) reachOf(s *spec.Spec, x *spec.Server) *reach {
 	if err != nil {
 		return nil
 	}
-	now, _, err := a.resolve(from, p, overrides{})
+	in := a.input(from, p, overrides{})
+	in.RulesOnly, in.WithServers = true, true
+	now, _, err := a.resolveInput(from, in)
 	if err != nil {
 		return nil
 	}
@@ -394,34 +394,4 @@ func namesOf(all []engine.Capability) []string {
 		}
 	}
 	return names
-}
-
-// Servers has the MCP servers of a profile as they are now, with what is known of
-// each. It starts and reaches nothing.
-func (a *App) serverState(s *spec.Spec, x *spec.Server) (string, error) {
-	c := a.known(s, x)
-	if c == nil {
-		return "not used", nil
-	}
-	st := c.State()
-	switch {
-	case st.Up:
-		return "up", nil
-	case st.Err != nil:
-		return "down", st.Err
-	}
-	return "not used", nil
-}
-
-var errNoServer = errors.New("there is no such MCP server")
-
-// serverNamed finds a server of a spec.
-func serverNamed(s *spec.Spec, name string) (*spec.Server, error) {
-	names := make([]string, len(s.Servers))
-	for i := range s.Servers {
-		if names[i] = s.Servers[i].Name; names[i] == name {
-			return &s.Servers[i], nil
-		}
-	}
-	return nil, fmt.Errorf("%w: %q; %s has %s", errNoServer, name, s.Name, cmp.Or(strings.Join(names, ", "), "none"))
 }

@@ -64,6 +64,8 @@ type Input struct {
 	// RulesOnly leaves out all but what decides on permissions: no model is
 	// looked up, and no file read.
 	RulesOnly bool
+	// WithServers, beside RulesOnly, finds the MCP servers too, and where they run.
+	WithServers bool
 	// Platform is told to the model; empty: this one's.
 	Platform string
 }
@@ -127,6 +129,9 @@ func Spec(in Input) (*spec.Spec, []profile.Diagnostic, error) {
 	steps := []func(){r.identity, r.ids, r.workspace, r.model, r.fallbacks, r.habits, r.params, r.prompt, r.tools, r.services, r.rules, r.subagents, r.skills, r.limits, r.running, r.context, r.sandbox, r.hooks, r.servers}
 	if in.RulesOnly {
 		steps = []func(){r.identity, r.workspace, r.tools, r.services, r.rules, r.subagents}
+	}
+	if in.RulesOnly && in.WithServers {
+		steps = append(steps, r.sandbox, r.servers)
 	}
 	for _, step := range steps {
 		if step(); r.err != nil {

@@ -5,10 +5,10 @@ import "github.com/spf13/cobra"
 func (c *cli) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "The Model Context Protocol: serve profiles to its clients",
+		Short: "The Model Context Protocol: servers that agents use, and profiles served to its clients",
 		Args:  subcommand,
 		RunE:  needSubcommand,
 	}
-	cmd.AddCommand(c.mcpServeCommand())
+	cmd.AddCommand(c.mcpListCommand(), c.mcpToolsCommand(), c.mcpCallCommand(), c.mcpServeCommand())
 	return cmd
 }
