@@ -46,7 +46,11 @@ func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, []profile.Diagnos
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.withServiceTools(s, append(append(all, more...), a.opts.Capabilities...))
+	texts, err := a.knowledgeOf(s, tools)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.withServiceTools(s, append(append(append(all, more...), texts...), a.opts.Capabilities...))
 }
 
 // builtinCapability is that of a tool, without its tools: a group, or the tool alone.

@@ -67,6 +67,7 @@ var imports = map[string]string{
 	"tool/mcp":             "internal/secret message model permission sandbox tool",
 	"tool/openapi":         "internal/address internal/reach internal/secret message model permission service source tool tool/web",
 	"tool/browser":         "internal/reach message model permission sandbox session tool tool/contract tool/web",
+	"tool/knowledge":       "model permission tool tool/contract",
 	"tool/task":            "model permission tool",
 	"tool/skill":           "model permission profile profile/dialect session source tool",
 	"tool/internal/expr":   "",
@@ -80,7 +81,7 @@ var imports = map[string]string{
 
 	"": "catalog command config dispatch engine hook hook/external host host/mcp internal/clock internal/grants internal/keep internal/keyfile internal/render internal/schema internal/secret internal/view internal/wire internal/worktree message model model/anthropic model/catalog model/demo model/gemini " +
 		"model/openaichat model/openairesponses model/record model/script permission profile prompt resolve sandbox service session source spec store/postgres store/sqlite tool tool/contract tool/history tool/openapi tool/skill tool/task tool/web tool/mcp trust " +
-		"tool/browser",
+		"tool/browser tool/knowledge",
 	"host":     "dispatch internal/view message profile session trust",
 	"host/mcp": "dispatch host internal/render internal/view message profile session",
 	"cmd/roster": "catalog command config dispatch host internal/render internal/scaffold internal/view message model/catalog model/quirk " +

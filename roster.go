@@ -274,6 +274,7 @@ func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Di
 	if err == nil && !in.RulesOnly {
 		err = a.summariser(s, in, out)
 		ds = append(append(ds, a.noProviders(out)...), a.noBrowser(out)...)
+		ds = append(ds, a.noKnowledge(out)...)
 	}
 	if err != nil {
 		return nil, ds, err

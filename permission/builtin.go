@@ -21,7 +21,8 @@ func Builtin() []Rule {
 		}
 	}
 	add(Allow, "*", "read", "glob", "grep", "todo", "plan", "scratchpad", "skill", "ask_user",
-		"task", "revert_to", "emit", "memory", "browser_read", "browser_screenshot")
+		"task", "revert_to", "emit", "memory", "browser_read", "browser_screenshot",
+		"knowledge_list", "knowledge_read", "knowledge_search")
 	for _, secret := range []string{"*.env", "*.env.*", "*.pem", "*id_rsa*"} {
 		add(Ask, secret, "read")
 	}

@@ -87,6 +87,7 @@ func (m Mode) reason() string {
 func onlyReads(tool string) bool {
 	switch tool {
 	case "read", "glob", "grep", "todo", "plan", "scratchpad", "skill", "ask_user", "webfetch", "websearch", "browser_open", "browser_read", "browser_screenshot",
+		"knowledge_list", "knowledge_read", "knowledge_search",
 		ExternalDirectory, Protected:
 		return true
 	}

@@ -38,10 +38,11 @@ const (
 	Planning   Group = "planning"
 	Delegation Group = "delegation"
 	Browser    Group = "browser"
+	Knowledge  Group = "knowledge"
 )
 
 // Groups lists the groups in the order of the table.
-func Groups() []Group { return []Group{Files, Shell, Web, Planning, Delegation, Browser} }
+func Groups() []Group { return []Group{Files, Shell, Web, Planning, Delegation, Browser, Knowledge} }
 
 // Summary says what a group is, in one line for people.
 func (g Group) Summary() string {
@@ -58,6 +59,8 @@ func (g Group) Summary() string {
 		return "give tasks, or the session, to other profiles"
 	case Browser:
 		return "open pages in a browser, read and use them"
+	case Knowledge:
+		return "look things up in folders of texts"
 	}
 	return "others, each by its own name"
 }

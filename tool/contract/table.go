@@ -280,5 +280,42 @@ var tools = [...]Tool{
 		Inputs:  []Input{{Name: "whole", Type: "boolean", Text: "All of the page, up to 8000 pixels, and not only what is in the window"}},
 		Holds:   "It is a PNG, or a JPEG where that would be over 1 MiB.",
 	},
-	{Name: "knowledge", Summary: "search a knowledge base", Later: true},
+	{
+		Name: "knowledge_list", Group: Knowledge, Subject: "the folders of the knowledge base", Named: true,
+		Summary: "list the files of the knowledge base",
+		Text:    "List the files of the knowledge base, each with its title.",
+		Inputs: []Input{
+			{Name: "path", Type: "string", Min: 1, Text: "Only what is in this folder"},
+			{Name: "offset", Type: "integer", Min: 1, Text: "First file to list, from 1"},
+		},
+		Holds: "What `read` would not be allowed is left out, and how much that is is said. A call lists 500 files.",
+	},
+	{
+		Name: "knowledge_read", Group: Knowledge, Subject: "the path; it must be allowed for `read` too", Named: true,
+		Summary: "read a file of the knowledge base",
+		Text:    "Read a file of the knowledge base, as numbered lines.",
+		Inputs: []Input{
+			{Name: "path", Type: "string", Required: true, Min: 1, Text: "The file, as it is listed or found"},
+			{Name: "offset", Type: "integer", Min: 1, Text: "First line to read, from 1"},
+			{Name: "limit", Type: "integer", Min: 1, Text: "How many lines to read"},
+		},
+		Holds: "It is `read`, for what lies in the folders of the knowledge base.",
+	},
+	{
+		Name: "knowledge_search", Group: Knowledge, Subject: "the folders of the knowledge base", Named: true,
+		Summary: "search the knowledge base",
+		Text: "Search the knowledge base for words, in whatever form they stand there; the best places come first, each with its file and lines. " +
+			"\"Several words\" in quotes are looked for in a row, begin* for how a word begins, and -word for what must not be there. Places with all words come before those with some.",
+		Inputs: []Input{
+			{Name: "query", Type: "string", Required: true, Min: 1, Max: 1000, Text: "What to search for"},
+			{Name: "limit", Type: "integer", Min: 1, Max: 50, Text: "How many places at most; default {limit}"},
+		},
+		Settings: []Setting{
+			{Name: "folders", Kind: Texts, Meaning: "the folders of the knowledge base, relative to the workspace or absolute, for all three tools"},
+			{Name: "limit", Kind: Count, Low: 1, Default: "10", Meaning: "places of one call when it does not say"},
+		},
+		Holds: "Markdown (`.md`, `.markdown`, `.mdx`), text (`.txt`, `.rst`, `.adoc`, `.org`) and HTML are searched. The words are kept in an index in roster's own state, without the text, and follow the files by themselves. " +
+			"What `read` would not be allowed is left out, and how much that is is said; so are links, what cannot be read and what is over a bound: 50,000 files or 1 GiB of a folder, 2 MiB of a file. " +
+			"It is offered where a folder is named.",
+	},
 }
