@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,16 +38,9 @@ the file; its comments, order and line ends stay.
 Exit codes: 0 clean or warnings, 1 errors (with --strict also warnings), 2 usage.`,
 		Example: "  roster check\n  roster check .claude/agents --fix\n  roster check --format sarif > roster.sarif",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(formats(), f.format) {
-				return usagef("--format %s: the formats are %s", f.format, strings.Join(formats(), ", "))
+			if err := c.checkFormat(&f); err != nil {
+				return err
 			}
-			if c.json && f.format != "text" && f.format != "json" {
-				return usagef("--json and --format %s: take one of the two", f.format)
-			}
-			if c.json {
-				f.format = "json"
-			}
-			c.json = f.format == "json"
 			return c.check(args, f)
 		},
 	}

@@ -86,7 +86,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 
 	cmd.AddCommand(
 		c.initCommand(), c.trustCommand(), c.runCommand(), c.compareCommand(), c.serveCommand(),
-		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(), c.commandsCommand(),
+		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(), c.skillsCommand(), c.commandsCommand(),
 		c.newCommand(), c.rmCommand(), c.profileCommand(),
 		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(), c.schemaCommand(),
 		c.modelsCommand(), c.openapiCommand(), c.doctorCommand(), c.sessionsCommand(), c.approvalsCommand(), c.mcpCommand(), c.versionCommand(),
