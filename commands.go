@@ -67,6 +67,35 @@ func (p *CommandPrompt) Into(ask *Ask) {
 	ask.Profile, ask.Parts, ask.Set, ask.Lent, ask.Command = p.Profile, p.Parts, p.Set, p.Lent, p.Called
 }
 
+// Call fills in the prompt of a command, for a caller who cannot be asked anything. The
+// parts of ask, such as images, are put behind it. Without a profile it is that of the
+// session, or else the one that the command names.
+func (a *App) Call(ctx context.Context, ask Ask, name, arguments string) (Ask, error) {
+	call := CommandCall{
+		Name: name, Arguments: arguments, Profile: ask.Profile, Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll,
+		Tenant: ask.Key.Tenant, User: ask.User,
+	}
+	if call.Profile == "" && ask.Key.Stream != "" {
+		b, err := a.Backend(ctx)
+		if err != nil {
+			return ask, err
+		}
+		sum, err := b.Summary(ctx, a.withTenant(ask.Key))
+		if err != nil {
+			return ask, err
+		}
+		call.Profile = sum.Profile
+	}
+	p, err := a.Expand(ctx, call)
+	if err != nil {
+		return ask, err
+	}
+	own := ask.Parts
+	p.Into(&ask)
+	ask.Parts = append(ask.Parts[:len(ask.Parts):len(ask.Parts)], own...)
+	return ask, nil
+}
+
 // Expand gives the prompt that a command comes to. The files that it names are read,
 // and its command lines are run, as the profile's tools read and bash would do it:
 // under its rules, with its hooks, and in its sandbox; those of a workspace's file only

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rosterrun/roster/command"
 	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/worktree"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -37,6 +38,8 @@ func Code(err error) string {
 	var dirty *worktree.DirtyError
 	var noRepo *worktree.NoRepoError
 	var noCommit *worktree.NoCommitError
+	var noCommand *command.NotFoundError
+	var badCommand *command.Error
 	switch {
 	case errors.As(err, &me):
 		return me.Name()
@@ -72,6 +75,12 @@ func Code(err error) string {
 		return "MergeConflict"
 	case errors.As(err, &noRepo), errors.As(err, &noCommit):
 		return "NoRepository"
+	case errors.Is(err, command.ErrDenied):
+		return "CommandDenied"
+	case errors.As(err, &noCommand):
+		return "CommandNotFound"
+	case errors.As(err, &badCommand):
+		return "InvalidCommand"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

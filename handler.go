@@ -46,6 +46,7 @@ func (a *App) hostDeps() host.Deps {
 			t, _, err := a.Tools(ctx, name, session.Overrides{})
 			return t, err
 		},
+		Commands: func(context.Context) (view.Commands, error) { return a.CommandList(), nil }, Call: a.Call,
 		Submit: a.Submit, Steer: a.Steer, Followup: a.Followup, Cancel: a.Cancel, Configure: a.Configure,
 		Approvals: a.Approvals, Answer: a.Answer, Fork: a.Fork, Request: a.Request,
 		Rerun: a.Rerun, Revert: a.Revert, Undo: a.Undo, Tree: a.Tree, Prune: a.Prune,

@@ -36,6 +36,7 @@ type askBody struct {
 	OnDeny      string                    `json:"onDeny"`
 	Approvals   string                    `json:"approvals"`
 	Schema      jsontext.Value            `json:"schema"`
+	Command     *callBody                 `json:"command"`
 }
 
 // attachment is an image that goes with the message.
@@ -60,7 +61,10 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 	if err != nil {
 		return Ask{}, err
 	}
-	return ask, h.complete(w, r, &body, &ask)
+	if err := h.complete(w, r, &body, &ask); err != nil || body.Command == nil {
+		return ask, err
+	}
+	return h.call(r.Context(), &body, ask)
 }
 
 // complete takes into a prompt what its request says besides the body.
@@ -99,7 +103,7 @@ func (b *askBody) frame() (Ask, error) {
 		return Ask{}, err
 	}
 	ask := Ask{Key: key, User: b.UserID, Profile: b.AgentID, Shared: true, Headless: b.Approvals != "wait", OnBusy: b.OnBusy, OnDeny: b.OnDeny}
-	if b.AgentID == "" && b.SessionID == "" {
+	if b.AgentID == "" && b.SessionID == "" && b.Command == nil {
 		return Ask{}, missing("agentId", "name a profile (GET /profiles lists them), or a session with sessionId")
 	}
 	if b.AgentID != "" && profile.CheckName(b.AgentID) != nil {
@@ -147,6 +151,15 @@ func (b *askBody) parts() ([]message.Part, error) {
 			return nil, missing("attachments.data", "give the image as base64")
 		}
 		parts = append(parts, message.Image{MediaType: a.MediaType, Data: a.Data})
+	}
+	if b.Command != nil {
+		switch {
+		case b.Message != "":
+			return nil, invalid("message", "cannot be given with a command: that is the message")
+		case b.Command.Name == "":
+			return nil, missing("command.name", "name a command (GET /commands lists them)")
+		}
+		return parts, nil
 	}
 	if strings.TrimSpace(b.Message) == "" {
 		if len(parts) == 0 {

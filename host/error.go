@@ -110,16 +110,16 @@ func (h *Host) explain(err error) *Error {
 // run, and of a loop that failed.
 func statusOf(code string) int {
 	switch code {
-	case "ProfileNotFound", "ApprovalNotFound", "MessageNotFound":
+	case "ProfileNotFound", "ApprovalNotFound", "MessageNotFound", "CommandNotFound":
 		return http.StatusNotFound
-	case "ExecutingKey":
+	case "ExecutingKey", "CommandDenied":
 		return http.StatusForbidden
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
 		return http.StatusBadRequest
 	case "AlreadyAnswered", "OtherPlan":
 		return http.StatusConflict
-	case "InvalidAnswer", "InvalidSchema":
+	case "InvalidAnswer", "InvalidSchema", "InvalidCommand":
 		return http.StatusBadRequest
 	case "MissingKey", "model.rate-limit", "model.overloaded":
 		return http.StatusServiceUnavailable

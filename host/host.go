@@ -45,6 +45,10 @@ type Deps struct {
 	Permit func(ctx context.Context, name, tool, subject string) (view.Permit, error)
 	// Tools says which tools and profiles the model of a profile is told of.
 	Tools func(ctx context.Context, name string) (view.Tools, error)
+	// Commands lists the prompts that are called by a name, and Call makes the prompt
+	// of one: it fills in what the command says, and Parts are put behind it.
+	Commands func(context.Context) (view.Commands, error)
+	Call     func(ctx context.Context, ask Ask, name, arguments string) (Ask, error)
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
@@ -243,6 +247,7 @@ func (h *Host) routes() {
 	m.Delete("/profiles/{name}", h.handle(h.deleteProfile))
 	m.Post("/profiles/{name}/rollback", h.handle(h.rollback))
 
+	read("/commands", h.handle(h.commands))
 	m.Post("/chat", h.handle(h.chat))
 	m.Post("/stream", h.handle(h.stream))
 

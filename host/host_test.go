@@ -186,6 +186,8 @@ func wire(app *roster.App) host.Deps {
 			sub, err := app.Submit(ctx, roster.Ask(a))
 			return host.Submitted(sub), err
 		},
+		Commands:  func(context.Context) (view.Commands, error) { return app.CommandList(), nil },
+		Call:      app.Call,
 		Configure: app.Configure,
 		Steer:     app.Steer, Followup: app.Followup, Cancel: app.Cancel,
 		Approvals: app.Approvals, Answer: app.Answer, Fork: app.Fork, Rerun: app.Rerun, Revert: app.Revert, Undo: app.Undo, Tree: app.Tree, Prune: app.Prune, Request: app.Request,

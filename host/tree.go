@@ -62,6 +62,8 @@ func (h *Host) rerun(w *response, r *http.Request) error {
 		return invalid("sessionId", "names another session than the path")
 	case len(body.Attachments) > 0:
 		return invalid("attachments", "cannot be given: the prompt is answered anew as it was")
+	case body.Command != nil:
+		return invalid("command", "cannot be given: the prompt is answered anew as it was")
 	case body.OnBusy != "" && body.OnBusy != "reject":
 		return invalid("onBusy", "cannot be given: a session that runs is not answered anew")
 	}

@@ -99,7 +99,8 @@ func Creates(p *session.Post) bool {
 }
 
 // Digest is the sum of what makes two posts the same: the types and bodies of
-// their events. Time, ids and the stream asked for may differ.
+// their events. Time, ids and the stream asked for may differ, and so may what a command
+// comes to each time that it is called.
 func Digest(evs []session.Event) [sha256.Size]byte {
 	h := sha256.New()
 	var n [8]byte
@@ -110,6 +111,12 @@ func Digest(evs []session.Event) [sha256.Size]byte {
 	}
 	for i := range evs {
 		write([]byte(evs[i].Type))
+		if p, ok := evs[i].Body.(*session.Prompt); ok && p.Command != nil {
+			called := *p
+			called.Parts = nil
+			write(called.AppendJSON(nil))
+			continue
+		}
 		write(evs[i].Data)
 	}
 	return [sha256.Size]byte(h.Sum(nil))
