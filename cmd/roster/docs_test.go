@@ -61,13 +61,20 @@ func commandsOf(text string) []shown {
 		case !console:
 		case strings.HasPrefix(line, "$ "):
 			all = append(all, shown{line: i + 1, command: line[len("$ "):]})
-		case len(all) > 0 && strings.HasSuffix(all[len(all)-1].command, `\`):
+		case len(all) > 0 && goesOn(all[len(all)-1].command):
 			all[len(all)-1].command += "\n" + line
 		case len(all) > 0:
 			all[len(all)-1].output += line + "\n"
 		}
 	}
 	return all
+}
+
+// goesOn says whether the next line belongs to a command: it ends with a backslash, or
+// in a text that the command is given until a line END.
+func goesOn(command string) bool {
+	return strings.HasSuffix(command, `\`) || strings.Contains(command, "<<'END'\n") && !strings.HasSuffix(command, "\nEND") ||
+		strings.HasSuffix(command, "<<'END'")
 }
 
 func testDoc(t *testing.T, file string) {
