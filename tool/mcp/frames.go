@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 )
 
@@ -56,8 +55,8 @@ func (f *frames) next() ([]byte, *tooLong, error) {
 			over, err := f.skip(part, err == nil)
 			return nil, over, err
 		}
-		if len(part) > cap(f.buf)-len(f.buf) {
-			f.buf = slices.Grow(f.buf, len(f.buf)+len(part)) // twice, also where append would take less
+		if len(part) > cap(f.buf)-len(f.buf) { // append would copy it more often, and past what it may have
+			f.buf = append(make([]byte, 0, min(2*(len(f.buf)+len(part)), f.max)), f.buf...)
 		}
 		f.buf = append(f.buf, part...)
 		if err == nil {

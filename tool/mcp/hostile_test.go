@@ -97,7 +97,7 @@ func TestHugeAnswers(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 160 {
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 120 {
 		t.Errorf("two answers of 100 MB took %d MiB", took)
 	}
 	text, _, err := call(t, big, `{"MB":12}`)

@@ -57,15 +57,16 @@ func (b *builder) parts() []message.Part {
 func (b *builder) text(text string) {
 	b.texts = append(b.texts, text)
 	text = readable(text)
-	if len(text) > b.left {
-		text = shorten(text, b.left)
-	}
+	text = shorten(text, b.left)
 	b.left = max(0, b.left-len(text))
 	b.list = append(b.list, message.Text{Text: text})
 }
 
-// shorten leaves the beginning and the end of a text.
+// shorten leaves the beginning and the end of a text that is too long.
 func shorten(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
 	head, _ := cut(text, max*3/4)
 	from := len(text) - max/4
 	for from < len(text) && !utf8.RuneStart(text[from]) {
