@@ -44,6 +44,10 @@ type Box struct {
 	Hidden []string `json:"hidden,omitempty"`
 	// Network says that the command may connect.
 	Network bool `json:"network,omitempty"`
+	// Connect are the TCP ports that the command may connect to, and it may listen on
+	// none; nil: all, and it may on all. It is Landlock's, from version 4 on: with an
+	// older one the command can all the same.
+	Connect []int `json:"connect"`
 	// Image is what a container is made of.
 	Image string `json:"image,omitempty"`
 }

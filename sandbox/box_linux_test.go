@@ -3,8 +3,10 @@ package sandbox
 import (
 	"bytes"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,6 +64,45 @@ func TestLandlock(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			c, out := boxed(t, Landlock)
+			c.Argv[len(c.Argv)-1] = tt.script
+			code, err := c.Run(t.Context())
+			if err != nil || (code == 0) != tt.works {
+				t.Errorf("exit code %d, %v, %s", code, err, out)
+			}
+		})
+	}
+}
+
+// TestOnlyPortsThatAreNamed: a box of Landlock with ports lets nothing connect
+// elsewhere, or be connected to.
+func TestOnlyPortsThatAreNamed(t *testing.T) {
+	if abi, err := landlockABI(); err != nil || abi < 4 {
+		t.Skipf("this kernel's Landlock knows no ports: version %d, %v", abi, err)
+	}
+	listen := func() (port string, number int) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		number = l.Addr().(*net.TCPAddr).Port
+		return strconv.Itoa(number), number
+	}
+	named, number := listen()
+	other, _ := listen()
+	for _, tt := range []struct {
+		name, script string
+		connect      []int
+		works        bool
+	}{
+		{"the named port", ": 3<>/dev/tcp/127.0.0.1/" + named, []int{number}, true},
+		{"another", ": 3<>/dev/tcp/127.0.0.1/" + other, []int{number}, false},
+		{"none is named", ": 3<>/dev/tcp/127.0.0.1/" + named, []int{}, false},
+		{"all", ": 3<>/dev/tcp/127.0.0.1/" + other, nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, out := boxed(t, Landlock)
+			c.Box.Connect = tt.connect
 			c.Argv[len(c.Argv)-1] = tt.script
 			code, err := c.Run(t.Context())
 			if err != nil || (code == 0) != tt.works {

@@ -76,6 +76,9 @@ func (b Box) ruleset() (*os.File, error) {
 		return nil, errors.Join(probeLandlock(), err)
 	}
 	attr := handled(abi)
+	if abi >= 4 && b.Connect != nil {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP | unix.LANDLOCK_ACCESS_NET_BIND_TCP
+	}
 	size := unsafe.Offsetof(attr.Quiet_access_fs) // what a version does not know must not be there
 	switch {
 	case abi < 4:
@@ -88,7 +91,11 @@ func (b Box) ruleset() (*os.File, error) {
 		return nil, fmt.Errorf("landlock: %w", errno)
 	}
 	set := &ruleset{os.NewFile(fd, "landlock"), attr.Handled_access_fs}
-	if err := set.fill(b); err != nil {
+	err = set.fill(b)
+	if err == nil && attr.Handled_access_net != 0 {
+		err = set.connect(b.Connect)
+	}
+	if err != nil {
 		set.file.Close()
 		return nil, fmt.Errorf("landlock: %w", err)
 	}
@@ -128,6 +135,25 @@ func (s *ruleset) fill(b Box) error {
 	for _, r := range rules {
 		if err := s.allow(r.path, r.access); err != nil {
 			return fmt.Errorf("%s: %w", r.path, err)
+		}
+	}
+	return nil
+}
+
+// portAttr is landlock_net_port_attr of the kernel, and portRule the kind of rule
+// that takes one.
+type portAttr struct{ access, port uint64 }
+
+const portRule = 2
+
+// connect gives leave to connect to ports.
+func (s *ruleset) connect(ports []int) error {
+	for _, port := range ports {
+		attr := portAttr{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)}
+		_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, s.file.Fd(), portRule, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+		runtime.KeepAlive(s.file)
+		if errno != 0 {
+			return fmt.Errorf("port %d: %w", port, errno)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,9 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if at := os.Getenv(childEnv); at != "" {
+		child(at)
+	}
 	goleak.VerifyTestMain(m)
 }
 

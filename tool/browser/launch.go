@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func (o *Options) launch(proxy string, event func(session, method string, params
 			l.clean()
 		}
 	}()
-	box, err := wall(dir, o.Program)
+	box, err := wall(dir, o.Program, proxy)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (l *launched) clean() {
 }
 
 // wall is what the browser is behind, besides the one that it has itself: of files
-// it reaches the system's, and its own folder.
-func wall(dir, program string) (sandbox.Box, error) {
+// it reaches the system's, and its own folder; of TCP ports that of the proxy.
+func wall(dir, program, proxy string) (sandbox.Box, error) {
 	if err := sandbox.Probe(sandbox.Landlock); err != nil {
 		if os.Geteuid() == 0 {
 			return sandbox.Box{}, fmt.Errorf("the browser has no wall of its own when root runs it, and the one of the kernel is not there: %w; run roster as another user", err)
@@ -111,7 +112,8 @@ func wall(dir, program string) (sandbox.Box, error) {
 	if os.Geteuid() != 0 {
 		write = append(write, "/proc") // where its own wall says who is who inside
 	}
-	return sandbox.Box{Kind: sandbox.Landlock, Write: write, Temp: dir, Read: read, Network: true}, nil
+	to, err := netip.ParseAddrPort(proxy)
+	return sandbox.Box{Kind: sandbox.Landlock, Write: write, Temp: dir, Read: read, Network: true, Connect: []int{int(to.Port())}}, err
 }
 
 // environ is what the browser gets: no keys, and nobody's home.

@@ -1,8 +1,12 @@
 package browser
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,6 +53,65 @@ func naming(t *testing.T, text string) (pids []string) {
 		}
 	}
 	return pids
+}
+
+// childEnv has this program open the page that it names in a browser, say where the
+// browser's folder is, and wait to be killed.
+const childEnv = "ROSTER_TEST_BROWSER_CHILD"
+
+func child(at string) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		panic(err)
+	}
+	set := new(Set)
+	kit, err := New(Options{Program: path, Exec: sandbox.Self(), Set: set})
+	if err != nil {
+		panic(err)
+	}
+	if _, err := kit.Open(context.Background(), testRun); err != nil {
+		panic(err)
+	}
+	fmt.Println(set.of(testRun).dir)
+	select {}
+}
+
+// TestKilled: when roster is killed, nothing of the browser goes on, and the next one
+// takes its folder away.
+func TestKilled(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	dir := strings.TrimSpace(line)
+	if err != nil || len(naming(t, dir)) == 0 {
+		t.Fatalf("it does not run: %q, %v", dir, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(10 * time.Second); len(naming(t, dir)) > 0; <-look.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("processes of the browser go on: %v", naming(t, dir))
+		}
+	}
+	u := newUser(t, "", allowAll())
+	if _, err := u.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("its folder is there: %v", err)
+	}
 }
 
 // TestKeptWhileAPersonIsAsked: what a call would do is asked for between two runs of
