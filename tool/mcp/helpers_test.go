@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -144,15 +143,6 @@ func eventually(t testing.TB, what string, is func() bool) {
 			t.Fatalf("it never happened: %s", what)
 		}
 	}
-}
-
-func mustJSON(t *testing.T, v any) string {
-	t.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 var toolCall = tool.Call{ID: "call-1", Input: []byte("{}")}

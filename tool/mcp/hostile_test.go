@@ -90,15 +90,15 @@ func TestHugeAnswers(t *testing.T) {
 	big := find(t, c, "big")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for _, first := range []bool{true, false} {
-		text, _, err := call(t, big, fmt.Sprintf(`{"MB":100,"First":%v}`, first))
-		if err == nil || !strings.HasPrefix(text, "the MCP server one: it answered with error -32000: a message of 1048576") || !strings.HasSuffix(text, "bytes was left out: at most 16777216 are read") {
+	for mb, first := range map[int]bool{100: true, 20: false} {
+		text, _, err := call(t, big, fmt.Sprintf(`{"MB":%d,"First":%v}`, mb, first))
+		if err == nil || !strings.HasPrefix(text, fmt.Sprintf("the MCP server one: it answered with error -32000: a message of %d", mb*1048576/1000)) || !strings.HasSuffix(text, "bytes was left out: at most 16777216 are read") {
 			t.Errorf("id first %v: %q, %v", first, text, err)
 		}
 	}
 	runtime.ReadMemStats(&after)
 	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 120 {
-		t.Errorf("two answers of 100 MB took %d MiB", took)
+		t.Errorf("the two answers took %d MiB", took)
 	}
 	text, _, err := call(t, big, `{"MB":12}`)
 	if err != nil || len(text) > 66<<10 || !strings.Contains(text, "\n[12517376 bytes cut]\n") || !strings.HasPrefix(text, "0123456789abcde 0123") {
@@ -404,7 +404,7 @@ func TestCollisions(t *testing.T) {
 	for _, x := range offered {
 		names[x.Def().Name]++
 	}
-	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 35 {
+	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 39 {
 		t.Errorf("%v %v", names, problems)
 	}
 	if got := problems[0].String(); got != `MCP server two, tool "echo": it is left out: its name would be two_echo, and so would that of "echo" of two; give a server another name` {

@@ -103,10 +103,11 @@ func (w *web) own(u *url.URL) bool {
 
 // RoundTrip implements http.RoundTripper.
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := r.Context(), context.CancelFunc(func() {})
+	ctx := r.Context()
 	if r.Method == http.MethodDelete {
-		ctx, cancel = context.WithTimeout(ctx, farewell)
+		short, cancel := context.WithTimeout(ctx, farewell)
 		defer cancel()
+		ctx = short
 	}
 	sent := r.Clone(ctx)
 	if w.own(r.URL) {

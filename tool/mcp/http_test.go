@@ -226,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		want    string
 	}{
 		"unauthorized": {func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "who are you? "+r.Header.Get("X-Key"), 401)
+			http.Error(w, "who are you? "+r.Header.Get("X-Key"), http.StatusUnauthorized)
 		}, `it answered with 401 Unauthorized: who are you? [secret] (what it wants to know of you goes into headers, such as Authorization: "Bearer ${TOKEN}")`},
 		"html": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 		}, `is down: unsupported content type "text/html"`},
 		"not found": {http.NotFound, "it answered with 404 Not Found: 404 page not found"},
 		"overloaded": {func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "later", 503)
+			http.Error(w, "later", http.StatusServiceUnavailable)
 		}, "it answered with 503 Service Unavailable: later"},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

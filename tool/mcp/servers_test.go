@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rosterrun/roster/sandbox"
+	"github.com/rosterrun/roster/tool/mcp"
 )
 
 // This file is what the servers of the tests do. They speak the protocol by hand, so
@@ -65,6 +69,8 @@ func (s *testServer) text(id json.RawMessage, text string) {
 func serveTest(mode string) int {
 	s := &testServer{mode: mode, asked: map[string]func(string){}, out: bufio.NewWriter(os.Stdout)}
 	switch mode {
+	case "user":
+		return useTest()
 	case "secret":
 		fmt.Fprintln(os.Stderr, "my token is "+os.Getenv("OF_TOKEN"))
 		return 3
@@ -171,7 +177,7 @@ func def(name string) map[string]any {
 
 func (s *testServer) tools(cursor string) map[string]any {
 	var list []any
-	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled hang ask") {
+	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled hang ask pid write") {
 		list = append(list, def(name))
 	}
 	switch s.mode {
@@ -231,6 +237,16 @@ func (s *testServer) call(r request) {
 	switch r.Params.Name {
 	case "echo":
 		s.text(r.ID, fmt.Sprintf("%s %v %s", r.Params.Arguments, r.Params.Meta["io.github.rosterrun/idempotency-key"], os.Getenv("OF_TEST")))
+	case "pid":
+		s.text(r.ID, fmt.Sprint(os.Getpid()))
+	case "write":
+		var in struct{ Path string }
+		_ = json.Unmarshal(r.Params.Arguments, &in)
+		if err := os.WriteFile(in.Path, nil, 0o600); err != nil {
+			s.text(r.ID, err.Error())
+			return
+		}
+		s.text(r.ID, "written")
 	case "kill":
 		fmt.Fprintln(os.Stderr, "I am dying")
 		os.Exit(9)
@@ -294,6 +310,34 @@ func (s *testServer) call(r request) {
 	default:
 		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"unknown tool\u001b[2J"}}`, r.ID))
 	}
+}
+
+// useTest is a program that uses a server, writes its number, and goes on until it is
+// killed.
+func useTest() int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	c := mcp.NewPool(mcp.Options{}).Get(mcp.Server{Name: "one", Command: self, Exec: sandbox.Self(), Env: []string{"SERVER_OF_TEST=plain"}})
+	if err := c.Connect(context.Background()); err != nil {
+		return 1
+	}
+	for _, x := range c.Tools() {
+		if x.Tool != "pid" {
+			continue
+		}
+		p, err := x.Prepare(context.Background(), toolCall)
+		if err != nil {
+			return 1
+		}
+		r, err := p.Run(context.Background(), nil)
+		if err != nil {
+			return 1
+		}
+		fmt.Println(textOf(r))
+	}
+	select {}
 }
 
 // big writes an answer of many megabytes, with its id before or behind.

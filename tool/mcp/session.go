@@ -1,3 +1,9 @@
+// The newest version of the protocol has no roots and no log messages any more, and
+// the library will serve those who speak an older one for a year at least: nearly all
+// do.
+//
+//lint:file-ignore SA1019 what older servers speak is spoken
+
 package mcp
 
 import (
@@ -133,7 +139,9 @@ func (s *session) options() *sdk.ClientOptions {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			s.progressed(r.Params)
 		},
-		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { s.logged(r.Params) },
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+			s.logged(logMessage{string(r.Params.Level), r.Params.Data})
+		},
 	}
 	if len(s.server.Roots) > 0 {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}

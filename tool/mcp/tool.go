@@ -232,23 +232,26 @@ func (s *session) notified(method string, params json.RawMessage) {
 			s.progressed(&p)
 		}
 	case "notifications/message":
-		var p sdk.LoggingMessageParams
-		if json.Unmarshal(params, &p) == nil {
-			s.logged(&p)
+		var m logMessage
+		if json.Unmarshal(params, &m) == nil {
+			s.logged(m)
 		}
 	}
 }
 
 // logged keeps what a server says for its log.
-func (s *session) logged(p *sdk.LoggingMessageParams) {
-	if p == nil {
-		return
-	}
-	text, ok := p.Data.(string)
+func (s *session) logged(m logMessage) {
+	text, ok := m.Data.(string)
 	if !ok {
-		data, _ := json.Marshal(p.Data)
+		data, _ := json.Marshal(m.Data)
 		text = string(data)
 	}
 	text, _ = cut(text, maxLine)
-	_, _ = fmt.Fprintf(s.log, "%s: %s\n", line(string(p.Level), maxTitle), line(text, maxLine))
+	_, _ = fmt.Fprintf(s.log, "%s: %s\n", line(m.Level, maxTitle), line(text, maxLine))
+}
+
+// logMessage is what a server says for its log.
+type logMessage struct {
+	Level string `json:"level"`
+	Data  any    `json:"data"`
 }
