@@ -83,11 +83,13 @@ func (l *lines) line() (line []byte, long bool, err error) {
 
 // messages says whether a line is a message or a batch of them.
 func messages(line []byte) bool {
-	batch := []json.RawMessage{line}
-	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
-		if json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
-			return false
-		}
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
+		_, err := jsonrpc.DecodeMessage(line)
+		return err == nil
+	}
+	var batch []json.RawMessage
+	if json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+		return false
 	}
 	for _, m := range batch {
 		if _, err := jsonrpc.DecodeMessage(m); err != nil {
