@@ -20,7 +20,7 @@ func (a *App) Handler() *host.Host {
 }
 
 func (a *App) hostDeps() host.Deps {
-	return host.Deps{
+	d := host.Deps{
 		Profiles: func(context.Context) ([]*profile.Profile, []profile.Diagnostic, error) {
 			all := a.Catalog().Snapshot()
 			profiles := make([]*profile.Profile, 0, all.Len())
@@ -52,6 +52,8 @@ func (a *App) hostDeps() host.Deps {
 		Rerun: a.Rerun, Revert: a.Revert, Undo: a.Undo, Tree: a.Tree, Prune: a.Prune,
 		Follow: a.Follow, Backend: a.Backend, Code: Code, Log: a.opts.Log,
 	}
+	a.serveSkills(&d)
+	return d
 }
 
 // EditProfile makes a profile or changes it, as the HTTP interface does.

@@ -72,6 +72,7 @@ var places = []struct {
 	{trust.Listen, "who may use it", one("roster.yaml", "server: {auth: {kind: OLD}}")},
 	{trust.Sandbox, "roster.yaml", nil}, // there is nothing of it that could change
 	{trust.Path, "profiles", one("roster.yaml", "profiles: [../OLD]")},
+	{trust.Path, "skills", one("roster.yaml", "skills: [../OLD, \"/OLD/*/skills\"]")},
 	{trust.Path, "a script", one("roster.yaml", "providers: {p: {api: script, base-url: ../OLD.yaml}}")},
 	{trust.Path, "sandbox.read", one("profiles/a.md", "---\nsandbox: {kind: landlock, read: [/OLD]}\n---\nx\n")},
 	{trust.Telemetry, "roster.yaml", one("roster.yaml", "telemetry: {endpoint: \"https://OLD.example\"}")},

@@ -49,6 +49,12 @@ type Deps struct {
 	// of one: it fills in what the command says, and Parts are put behind it.
 	Commands func(context.Context) (view.Commands, error)
 	Call     func(ctx context.Context, ask Ask, name, arguments string) (Ask, error)
+	// Skills lists the skills, or those that a profile may use; Skill gives one with
+	// its text. SaveSkill writes one and says whether it is new. Their errors are
+	// answered as they are.
+	Skills    func(ctx context.Context, profile string) ([]view.Skill, error)
+	Skill     func(ctx context.Context, name string) (view.Skill, error)
+	SaveSkill func(context.Context, SkillEdit) (s view.Skill, created bool, err error)
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
@@ -248,6 +254,12 @@ func (h *Host) routes() {
 	m.Post("/profiles/{name}/rollback", h.handle(h.rollback))
 
 	read("/commands", h.handle(h.commands))
+	if h.deps.Skills != nil {
+		read("/skills", h.handle(h.listSkills))
+		read("/skills/{name}", h.handle(h.getSkill))
+		m.Put("/skills/{name}", h.handle(h.putSkill))
+	}
+
 	m.Post("/chat", h.handle(h.chat))
 	m.Post("/stream", h.handle(h.stream))
 

@@ -80,7 +80,7 @@ var keys = [...]Key{
 	{Kind: Dispatch, Name: "`dispatch`", In: "`roster.yaml`", Does: "connects to where runs are handed out", Pins: "the value"},
 	{Kind: Listen, Name: "`server`", In: "`roster.yaml`", Does: "says where the server listens and whom it lets in", Pins: "each key under it"},
 	{Kind: Sandbox, Name: "`sandbox: none`, `maintenance`, `sandbox.image`", In: anywhere, Does: "lets commands out of the sandbox, or fetches what they run in", Pins: "the value", key: "sandbox", find: findSandbox},
-	{Kind: Path, Name: "a path outside of the workspace", In: "`profiles`, a script's `base-url`, `sandbox.read`", Does: "reads files of yours", Pins: "the path"},
+	{Kind: Path, Name: "a path outside of the workspace", In: "`profiles`, `skills`, a script's `base-url`, `sandbox.read`", Does: "reads files of yours", Pins: "the path"},
 	{Kind: Telemetry, Name: "`telemetry`", In: "`roster.yaml`", Does: "sends what is measured somewhere", Pins: "the whole value", key: "telemetry", find: findWhole(Telemetry)},
 	{Kind: Search, Name: "`search`", In: "`roster.yaml`", Does: "connects to a search service", Pins: "the whole value", key: "search", find: findWhole(Search)},
 	{Kind: Web, Name: "`web`", In: "`roster.yaml`", Does: "lets `webfetch` and the browser reach private addresses, sends what is asked for through a proxy, or names the program that is the browser", Pins: "the whole value", key: "web", find: findWhole(Web)},

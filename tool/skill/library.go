@@ -2,6 +2,7 @@ package skill
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +23,9 @@ import (
 type Library struct {
 	workspace string
 	places    []Place
+	seed      maphash.Seed
+
+	saving sync.Mutex // held while a skill is written
 
 	mu      sync.Mutex
 	looks   []look
@@ -33,8 +37,16 @@ type Library struct {
 // entry is what was read of a file.
 type entry struct {
 	found found
+	sum   uint64 // of what was read
 	skill *Skill
 	ds    []profile.Diagnostic
+}
+
+// same says that another read of the same file has found the same.
+func (e *entry) same(o *entry) bool {
+	a, b := e.found, o.found
+	a.stamp, b.stamp = stamp{}, stamp{}
+	return a == b && e.sum == o.sum && e.sum != 0
 }
 
 // racy is how old a change must be to be told from a later one.
@@ -43,7 +55,7 @@ const racy = 2 * time.Second
 // Open makes a library of places, a later one winning over an earlier one. It reads
 // nothing yet. workspace is absolute, with links followed.
 func Open(workspace string, places []Place) *Library {
-	return &Library{workspace: workspace, places: places, cache: map[string]*entry{}}
+	return &Library{workspace: workspace, places: places, seed: maphash.MakeSeed(), cache: map[string]*entry{}}
 }
 
 // Places are the folders that it looks at, absolute; patterns are those above them.
@@ -111,7 +123,7 @@ func (l *Library) load(w *walker, now time.Time) []*entry {
 	var all sync.WaitGroup
 	for n := range readers {
 		all.Go(func() {
-			r := reader{}
+			r := reader{seed: l.seed}
 			defer r.close()
 			for k := n; k < len(todo); k += readers {
 				out[todo[k]] = r.read(w.found[todo[k]])
@@ -119,10 +131,15 @@ func (l *Library) load(w *walker, now time.Time) []*entry {
 		})
 	}
 	all.Wait()
+	for _, i := range todo {
+		if old := l.cache[out[i].found.shown]; old != nil && old.same(out[i]) {
+			out[i].skill, out[i].ds = old.skill, old.ds
+		}
+	}
 	l.cache = make(map[string]*entry, len(out))
-	for i, e := range out {
-		if old := l.cache[e.found.shown]; old == nil {
-			l.cache[e.found.shown] = out[i]
+	for _, e := range out {
+		if l.cache[e.found.shown] == nil {
+			l.cache[e.found.shown] = e
 		}
 	}
 	return out
@@ -133,6 +150,7 @@ type reader struct {
 	name string
 	root *os.Root
 	buf  []byte
+	seed maphash.Seed
 }
 
 func (r *reader) close() {
@@ -148,6 +166,7 @@ func (r *reader) read(f found) *entry {
 		e.ds = []profile.Diagnostic{profile.Diagnose(profile.CodeIO, source.Origin{File: f.shown}, "", fmt.Sprintf("cannot be read: %v", bare(err)), "")}
 		return e
 	}
+	e.sum = maphash.Bytes(r.seed, data) | 1
 	f.place.Own = f.own
 	e.skill, e.ds = parse(f.name, f.shown, data, f.place)
 	if e.skill != nil {
