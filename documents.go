@@ -113,7 +113,7 @@ func loadDocument(e *service.Entry, path string, data []byte) (*openapi.Document
 		return nil, err
 	}
 	if len(d.Operations) == 0 {
-		return nil, fmt.Errorf("%s: none of its %d operations is chosen: see operations, tags, paths and methods in the entry", e.Does(), d.Total)
+		return nil, &noneChosenError{e.Does(), d.Total}
 	}
 	if len(d.Operations) <= openapi.MaxTools {
 		for _, o := range d.Operations {
@@ -121,6 +121,16 @@ func loadDocument(e *service.Entry, path string, data []byte) (*openapi.Document
 		}
 	}
 	return d, nil
+}
+
+// noneChosenError says that nothing of a document is left to offer.
+type noneChosenError struct {
+	of    string
+	total int
+}
+
+func (e *noneChosenError) Error() string {
+	return fmt.Sprintf("%s: none of its %d operations is chosen: see operations, tags, paths and methods in the entry", e.of, e.total)
 }
 
 // readDocument reads a regular file. It does not wait for the other end of a pipe.

@@ -186,3 +186,14 @@ func open(server string) bool {
 // Open says that others can read what is sent to an address: it is http, and not on
 // this machine.
 func Open(u *url.URL) bool { return open(u.String()) }
+
+// Check says what is wrong with the addresses of an entry that no file has.
+func (e *Entry) Check() error {
+	p := parser{e: *e}
+	p.wrong(specError(e.Spec))
+	if e.Server != "" {
+		p.wrong(serverError(e.Server))
+	}
+	p.hosts()
+	return errors.Join(p.errs...)
+}

@@ -22,7 +22,7 @@ func (c *cli) openapiCommand() *cobra.Command {
 		Args:  subcommand,
 		RunE:  needSubcommand,
 	}
-	cmd.AddCommand(c.openapiListCommand(), c.openapiShowCommand())
+	cmd.AddCommand(c.openapiListCommand(), c.openapiShowCommand(), c.openapiCallCommand())
 	return cmd
 }
 

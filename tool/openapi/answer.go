@@ -93,6 +93,9 @@ func (p *plan) parts(about, kind string, b reach.Body, cred *shown) []message.Pa
 	if note != "" {
 		about += "\n[" + note + "]"
 	}
+	if p.plain {
+		return one(about + "\n\n" + text)
+	}
 	return one(web.Fence(about, "answer", text))
 }
 

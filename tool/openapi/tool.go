@@ -190,6 +190,7 @@ type plan struct {
 	req    *request
 	id     string
 	permit *permission.Engine
+	plain  bool // the answer is for a person
 }
 
 // subject is what rules see of a request.
