@@ -70,7 +70,10 @@ func (a *App) expander(c *command.Command, out *CommandPrompt, call CommandCall)
 	if len(lines) > 0 {
 		err = e.arm()
 	}
-	return e, errors.Join(err, e.allow())
+	if err = errors.Join(err, e.allow()); err == nil && c.Kind == command.Skill {
+		err = e.useSkill()
+	}
+	return e, err
 }
 
 // arm makes what command lines are run with.

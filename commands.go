@@ -21,9 +21,17 @@ func (a *App) Commands() *command.Registry {
 	return command.Find(command.Options{Dir: a.dir, Home: a.now().config.Home, UserHome: a.opts.Getenv("HOME")})
 }
 
-// command finds a command by its name. An error that is a *command.NotFoundError
-// names those that are nearest.
-func (a *App) command(name string) (*command.Command, error) { return a.Commands().Get(name) }
+// command finds a command by its name, or else the skill of that name. An error that
+// is a *command.NotFoundError names those that are nearest.
+func (a *App) command(name string) (*command.Command, error) {
+	c, err := a.Commands().Get(name)
+	if err != nil {
+		if own := a.skillCommand(name); own != nil {
+			return own, nil
+		}
+	}
+	return c, err
+}
 
 // CommandCall calls a command.
 type CommandCall struct {

@@ -258,3 +258,32 @@ func TestUntrustedCommandsLendNothing(t *testing.T) {
 		t.Errorf("a command that is not there: %v", err)
 	}
 }
+
+// TestSkillsAreCalled: a person calls a skill as he calls a command, and a command of
+// the same name goes before it.
+func TestSkillsAreCalled(t *testing.T) {
+	c := newCalled(t, "permission: {skill: {\"no*\": deny}}\n")
+	const front = "---\ndescription: Does it.\nallowed-tools: Bash(git *)\n---\n"
+	write(t, c.dir, "skills/deploy/SKILL.md", front+"Deploy $ARGUMENTS. !`touch ran`\n")
+	write(t, c.dir, "skills/nope/SKILL.md", front+"Never.\n")
+	write(t, c.dir, "skills/both/SKILL.md", front+"The skill.\n")
+	write(t, c.dir, "commands/both.md", "The command.\n")
+	app := c.open(roster.Options{Trust: true})
+	p, err := app.Expand(t.Context(), roster.CommandCall{Name: "deploy", Arguments: "it", Profile: "p"})
+	if err != nil || !strings.Contains(message.PartsText(p.Parts), "Deploy it. !`touch ran`") || c.ran() {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if len(p.Lent) != 1 || p.Lent[0].Source != "skill deploy" || p.Lent[0].Rules[0].Subject != "git *" {
+		t.Errorf("it brings %+v along", p.Lent)
+	}
+	if _, err := app.Expand(t.Context(), roster.CommandCall{Name: "nope", Profile: "p"}); !errors.Is(err, command.ErrDenied) {
+		t.Errorf("one that the profile may not use: %v", err)
+	}
+	if p, err := app.Expand(t.Context(), roster.CommandCall{Name: "both", Profile: "p"}); err != nil || message.PartsText(p.Parts) != "The command." {
+		t.Errorf("%+v, %v", p, err)
+	}
+	p, err = c.open(roster.Options{}).Expand(t.Context(), roster.CommandCall{Name: "deploy", Profile: "p"})
+	if err != nil || len(p.Lent) != 0 {
+		t.Errorf("in a workspace that nobody trusts: %+v, %v", p, err)
+	}
+}

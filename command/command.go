@@ -27,6 +27,7 @@ const (
 	OpenCode Kind = "opencode"
 	Gemini   Kind = "gemini"
 	Copilot  Kind = "copilot"
+	Skill    Kind = "skill" // which has Fetch
 )
 
 // Command is a prompt with a name. It is never changed.
