@@ -119,7 +119,7 @@ func (a *App) Expand(ctx context.Context, call CommandCall) (*CommandPrompt, err
 		out.Profile = c.Profile
 	}
 	if out.Profile == "" {
-		return nil, &command.Error{Command: c.Name, At: c.At, Message: "it names no agent, so it is not known who is to do it", Hint: "name the profile before it, as in roster run PROFILE /" + c.Name}
+		return nil, &command.Error{Command: c.Name, At: c.At, Message: "it names no agent, so it is not known who is to do it", Hint: "name the profile: roster run PROFILE /" + c.Name + ", or --profile PROFILE where there is that flag"}
 	}
 	if c.Model != "" && call.Set["model"] == "" && call.Flags["model"] == "" {
 		out.Set = with(call.Set, "model", c.Model)

@@ -38,6 +38,8 @@ const (
 	commandTime = 8 * time.Second  // a page may take to do what it is told
 	askTime     = 15 * time.Minute // a page is kept while a person is asked
 	maxSize     = 512 << 20        // that max-size may be
+	maxTimeout  = 5 * time.Minute  // that a page may be waited for
+	maxOpen     = 16               // browsers of one program
 )
 
 // Options say which browser there is and how it is started.
@@ -85,6 +87,9 @@ func New(o Options) (*Kit, error) {
 	if err == nil && k.maxSize > maxSize {
 		err = &tool.SettingError{Tool: OpenName, Key: "max-size", Problem: fmt.Sprintf("%d is more than %d bytes, the most that a page may load", k.maxSize, maxSize)}
 	}
+	if err == nil && k.timeout > maxTimeout {
+		err = &tool.SettingError{Tool: OpenName, Key: "timeout", Problem: fmt.Sprintf("%v is more than the maximum, which is %v", k.timeout, maxTimeout)}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +105,9 @@ func (k *Kit) Open(ctx context.Context, r Run) (io.Closer, error) {
 			return b, nil
 		}
 		b.end() // it has ended by itself
+	}
+	if n := k.opts.Set.size(); n >= maxOpen {
+		return nil, fmt.Errorf("%d browsers are open already, the most that there may be: try again later", n)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -119,6 +127,12 @@ func (s *Set) of(r Run) *browser {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[r]
+}
+
+func (s *Set) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
 }
 
 func (s *Set) put(r Run, b *browser) bool {

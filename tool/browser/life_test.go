@@ -192,7 +192,7 @@ func TestNoBrowser(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for _, bad := range []string{`{"timeout": 0}`, `{"max-size": 0}`, `{"max-size": 1000000000}`, `{"tabs": 2}`} {
+	for _, bad := range []string{`{"timeout": 0}`, `{"timeout": "6m"}`, `{"max-size": 0}`, `{"max-size": 1000000000}`, `{"tabs": 2}`} {
 		if _, err := New(Options{Settings: json.RawMessage(bad)}); err == nil {
 			t.Errorf("%s is taken", bad)
 		}

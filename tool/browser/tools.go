@@ -105,9 +105,6 @@ func (t browserTool) Prepare(_ context.Context, c tool.Call) (tool.Plan, error) 
 	return p, nil
 }
 
-// maxTimeout bounds how long a call may ask to wait for a page.
-const maxTimeout = 5 * time.Minute
-
 // bind says on which page the call is to act, and where that may lead.
 func (p *plan) bind(b *browser) error {
 	if b == nil {

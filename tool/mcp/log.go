@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,14 +114,29 @@ func (l *logger) lines() []string {
 	return append([]string(nil), l.kept...)
 }
 
-// last is the last line that the server wrote.
+// last is the last line that the server wrote or, where one of the last names an
+// error, that: what runs JavaScript ends with its own version.
 func (l *logger) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(l.kept) - 1; i >= 0; i-- {
-		if l.kept[i][0] != '[' {
-			return l.kept[i]
+	last := ""
+	for i := len(l.kept) - 1; i >= max(0, len(l.kept)-lastLines); i-- {
+		switch text := l.kept[i]; {
+		case text[0] == '[':
+		case namesError(text):
+			return text
+		case last == "":
+			last = text
 		}
 	}
-	return ""
+	return last
+}
+
+const lastLines = 30
+
+// namesError says of a line that it begins as errors do, such as "TypeError: …".
+func namesError(text string) bool {
+	kind, _, ok := strings.Cut(text, ":")
+	kind = strings.ToLower(kind)
+	return ok && !strings.Contains(kind, " ") && (strings.HasSuffix(kind, "error") || strings.HasSuffix(kind, "exception") || kind == "fatal")
 }
