@@ -23,7 +23,7 @@ import (
 // Finding is one thing that was looked at, and how it stands. It never holds a
 // secret.
 type Finding struct {
-	Area   string `json:"area"` // workspace, profiles, models, store, web or commands
+	Area   string `json:"area"` // workspace, profiles, models, store, web, services or commands
 	Name   string `json:"name"`
 	Status string `json:"status"` // ok, note, warning or error
 	Detail string `json:"detail"`
@@ -40,6 +40,7 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	d.models()
 	d.store()
 	d.web()
+	d.services()
 	d.commands()
 	return d.found
 }
