@@ -74,7 +74,7 @@ func (a *App) allCapabilities(s *spec.Spec) ([]engine.Capability, []profile.Diag
 
 // taken are the names that tools of servers cannot have.
 func (a *App) taken() []string {
-	names := append(contract.Names(), namesOf(a.opts.Capabilities)...)
+	names := append(append(contract.Names(), resourceTools()...), namesOf(a.opts.Capabilities)...)
 	for _, g := range contract.Groups() {
 		names = append(names, string(g))
 	}

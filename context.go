@@ -92,6 +92,11 @@ func (a *App) furnishContext(ctx context.Context, s *spec.Spec, b *engine.Bluepr
 			adds = append(adds, engine.Provider{Name: name, Ask: p})
 		}
 	}
+	if v, ok := b.Live.(*serving); ok {
+		if p, has := v.provider(); has {
+			adds = append(adds, p)
+		}
+	}
 	b.Extend(adds, a.opts.Transforms)
 	own := s.Context.Summariser
 	if own == nil {

@@ -255,7 +255,7 @@ func (a *App) shown(s *spec.Spec) *serving {
 // say.
 func offersOf(s *spec.Spec, x *spec.Server) bool {
 	prefix := x.Prefix()
-	return s.AllTools || slices.ContainsFunc(s.Tools, func(name string) bool {
+	return s.AllTools || hasResources(*x) || slices.ContainsFunc(resourceTools(), func(name string) bool { return slices.Contains(s.Tools, name) }) || slices.ContainsFunc(s.Tools, func(name string) bool {
 		head, _, wild := strings.Cut(name, "*")
 		return strings.HasPrefix(name, prefix) || wild && (strings.HasPrefix(prefix, head) || strings.HasPrefix(head, prefix))
 	})
@@ -311,6 +311,9 @@ func (v *serving) take(remembered map[string]memory) {
 		if len(c.Tools) > 0 {
 			v.all = append(v.all, c)
 		}
+	}
+	if len(v.clients) > 0 {
+		v.all = append(v.all, v.reading())
 	}
 }
 

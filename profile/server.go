@@ -87,6 +87,14 @@ func ParseServer(name string, n *yaml.Node, number time.Duration) (s Server, off
 	return p.Server, p.off, p.unknown, errors.Join(p.errs...)
 }
 
+// Check says what is wrong with a server that is made otherwise; nil: nothing.
+func (s Server) Check() error {
+	p := serverParser{Server: s}
+	p.wrong(ServerName(s.Name))
+	p.fits()
+	return errors.Join(p.errs...)
+}
+
 type serverParser struct {
 	Server
 	unit    time.Duration

@@ -9,6 +9,6 @@ func (c *cli) mcpCommand() *cobra.Command {
 		Args:  subcommand,
 		RunE:  needSubcommand,
 	}
-	cmd.AddCommand(c.mcpListCommand(), c.mcpToolsCommand(), c.mcpCallCommand(), c.mcpServeCommand())
+	cmd.AddCommand(c.mcpListCommand(), c.mcpToolsCommand(), c.mcpCallCommand(), c.mcpAddCommand(), c.mcpRmCommand(), c.mcpServeCommand())
 	return cmd
 }

@@ -292,6 +292,61 @@ func TestServerIsTrustedAsItIs(t *testing.T) {
 	started()
 }
 
+// TestResourcesOfServers: those that an entry names stand in each request, and an agent
+// reads others by itself.
+func TestResourcesOfServers(t *testing.T) {
+	w := serving(t, "  one: {command: node, args: [SERVER, echo], resources: [\"test://always\"]}\n", `  - tools: [{name: mcp_resources, input: {server: one}}, {name: mcp_read, input: {server: one, uri: "test://notes"}}, {name: mcp_read, input: {server: two, uri: x}}]
+  - text: Done.
+`)
+	out, code := w.roster("run", "worker", "go", "--json")
+	if code != 0 || !strings.Contains(out, "The notes of test://always.") {
+		t.Errorf("exit code %d, and the requests lack it: %s", code, out)
+	}
+	calls, said := ended(decoded(t, out))
+	all := strings.Join(calls, "\n")
+	for _, want := range []string{"test://notes  notes", "The notes of test://notes.", "there is no such MCP server"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+	if len(calls) != 3 || len(said) > 0 {
+		t.Errorf("%d calls, said: %v", len(calls), said)
+	}
+}
+
+// TestServersAreEdited: a server is added and taken away without touching the rest of
+// the file, and what somebody adds to a trusted workspace is trusted.
+func TestServersAreEdited(t *testing.T) {
+	w := serving(t, "  # the first\n  one: {command: node, args: [SERVER, echo]} # stays\n", "  - text: Done.\n")
+	before, _ := os.ReadFile(filepath.Join(w.dir, "roster.yaml"))
+	run := func(want int, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("roster", args...)
+		cmd.Dir, cmd.Env = w.dir, environment(w.dir)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != want {
+			t.Fatalf("%v: exit code %d: %s", args, cmd.ProcessState.ExitCode(), out)
+		}
+		return string(out)
+	}
+	if out := run(0, "mcp", "add", "two", "--", "node", "server.mjs", "--flag"); !strings.Contains(out, "no effect until you have trusted") {
+		t.Errorf("untrusted: %s", out)
+	}
+	run(0, "mcp", "rm", "two")
+	run(0, "trust", "--yes")
+	run(0, "mcp", "add", "two", "--url", "https://x.example/mcp", "--header", "Authorization=Bearer ${T}")
+	if out := run(0, "mcp", "list", "--json"); strings.Contains(out, "inert") || !strings.Contains(out, `"name":"two"`) || !strings.Contains(out, "${T}") {
+		t.Errorf("listed: %s", out)
+	}
+	run(0, "mcp", "rm", "two")
+	if after, _ := os.ReadFile(filepath.Join(w.dir, "roster.yaml")); string(after) != string(before) {
+		t.Errorf("the file is another one:\n%s", after)
+	}
+	run(1, "mcp", "rm", "two")
+	run(1, "mcp", "add", "a/b", "--", "x")
+	run(2, "mcp", "add", "three")
+}
+
 // TestServersThatAreDownDoNotHold: a run does not wait long for what does not come.
 func TestServersThatAreDownDoNotHold(t *testing.T) {
 	w := serving(t, "  gone: {command: no-such-program-of-mcp}\n  far: {url: \"http://127.0.0.1:1/mcp\"}\n", "  - text: Done.\n")
