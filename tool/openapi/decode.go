@@ -37,10 +37,7 @@ func decode(name string, data []byte, maxYAML, maxText int) (*file, error) {
 	case start[0] == '<':
 		return nil, f.refused(data, 0, "this is a page, and not an OpenAPI document in JSON or YAML")
 	}
-	if len(data) > maxYAML {
-		return nil, f.refused(data, 0, fmt.Sprintf("YAML of %d bytes is not read, only up to %d: convert it to JSON", len(data), maxYAML))
-	}
-	if err := f.yaml(data, maxText); err != nil {
+	if err := f.yaml(data, maxText, min(yamlPiece, maxYAML), maxYAML); err != nil {
 		return nil, err
 	}
 	return f, nil

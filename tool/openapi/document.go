@@ -34,7 +34,9 @@ type Options struct {
 	// MaxBytes bounds the text of the document and of the files that it refers to,
 	// together; 0: 32 MiB.
 	MaxBytes int
-	// MaxYAML bounds a file in YAML, which takes much more memory to read; 0: 12 MiB.
+	// MaxYAML bounds what of a file in YAML must be read at once, which takes much
+	// memory: the whole if it has an anchor or begins with a brace, else the longest of
+	// its parts; 0: 4 MiB.
 	MaxYAML int
 	// MaxOperations bounds the operations before any filter; 0: 20,000.
 	MaxOperations int
@@ -47,7 +49,7 @@ type Options struct {
 
 const (
 	defaultBytes      = 32 << 20
-	defaultYAML       = 12 << 20
+	defaultYAML       = 4 << 20
 	defaultOperations = 20_000
 	defaultSchema     = 32 << 10
 	defaultText       = 1024

@@ -94,7 +94,7 @@ func TestRefusedForItsSize(t *testing.T) {
 		want string
 	}{
 		{"bytes", openapi.Options{MaxBytes: 10}, "api.yaml:1:1: the document is too large"},
-		{"YAML", openapi.Options{MaxYAML: 10}, "api.yaml:1:1: YAML of 53 bytes is not read, only up to 10: convert it to JSON"},
+		{"YAML", openapi.Options{MaxYAML: 10}, "api.yaml:1:1: YAML of 15 bytes that cannot be taken apart is not read, only up to 10: convert the document to JSON"},
 		{"operations", openapi.Options{MaxOperations: 1}, "api.yaml:2:24: the document has more than 1 operations"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

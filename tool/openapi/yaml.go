@@ -13,26 +13,51 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// yaml takes a text in YAML and makes JSON of it, with the places.
-func (f *file) yaml(data []byte, maxText int) error {
-	var doc yaml.Node
-	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))
-	if err := yaml.Load(data, &doc, limits); err != nil {
-		return f.notYAML(err)
-	}
-	if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
-		doc = *doc.Content[0]
-	}
+// yaml takes a text in YAML and makes JSON of it, with the places. The library takes
+// some eighty bytes for each of the text, so a long one is read in pieces.
+func (f *file) yaml(data []byte, maxText, piece, maxPiece int) error {
 	// A text without aliases grows by quotes and escapes only.
-	w := yamlWriter{f: f, most: min(maxText, 8*len(data)+4096)}
-	if err := w.value(&doc, 0); err != nil {
+	w := yamlWriter{f: f, most: min(maxText, 8*len(data)+4096), piece: piece, maxPiece: maxPiece}
+	if len(data) > piece {
+		err := w.pieces(data)
+		if err == nil {
+			f.text, f.marks = w.out, w.marks
+		}
+		if err == nil || !errors.Is(err, errPiece) || len(data) > maxPiece {
+			return err
+		}
+		w.out, w.marks = nil, nil
+	}
+	doc, err := w.parse(data, 0)
+	if err != nil {
+		return err
+	}
+	if err := w.value(doc, 0); err != nil {
 		return err
 	}
 	f.text, f.marks = w.out, w.marks
 	return nil
 }
 
-func (f *file) notYAML(err error) error {
+// parse gives the tree of a text that begins after so many lines.
+func (w *yamlWriter) parse(text []byte, line int) (*yaml.Node, error) {
+	var doc yaml.Node
+	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))
+	w.line = line
+	if err := yaml.Load(text, &doc, limits); err != nil {
+		p := w.f.notYAML(err)
+		if p.At.Line > 0 {
+			p.At.Line += line
+		}
+		return nil, p
+	}
+	if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
+		return doc.Content[0], nil
+	}
+	return &doc, nil
+}
+
+func (f *file) notYAML(err error) *Problem {
 	p := &Problem{At: source.Origin{File: f.name}, Text: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 	var le *yaml.LoadError
 	if errors.As(err, &le) {
@@ -53,10 +78,13 @@ type yamlWriter struct {
 	out   []byte
 	marks []mark
 	most  int
+
+	piece, maxPiece int
+	line            int // the lines before the text that the tree is of
 }
 
 func (w *yamlWriter) fail(n *yaml.Node, format string, args ...any) error {
-	return &Problem{At: source.Origin{File: w.f.name, Line: n.Line, Column: n.Column}, Text: fmt.Sprintf(format, args...)}
+	return &Problem{At: source.Origin{File: w.f.name, Line: w.line + n.Line, Column: n.Column}, Text: fmt.Sprintf(format, args...)}
 }
 
 func (w *yamlWriter) value(n *yaml.Node, depth int) error {
@@ -70,7 +98,7 @@ func (w *yamlWriter) value(n *yaml.Node, depth int) error {
 	if len(w.out) > w.most {
 		return w.fail(n, "with its aliases the document is more than %d bytes", w.most)
 	}
-	w.marks = append(w.marks, mark{int32(len(w.out)), int32(n.Line), int32(n.Column)})
+	w.marks = append(w.marks, mark{int32(len(w.out)), int32(w.line + n.Line), int32(n.Column)})
 	switch n.Kind {
 	case yaml.MappingNode:
 		w.out = append(w.out, '{')
@@ -116,17 +144,21 @@ func (w *yamlWriter) members(n *yaml.Node, depth int, seen map[string]int, merge
 		if k.Kind != yaml.ScalarNode {
 			return w.fail(n.Content[i], "a key is plain text")
 		}
-		if line, twice := own[k.Value]; twice {
-			return w.fail(n.Content[i], "the key %q stands twice, first in line %d", k.Value, line)
+		first, have := seen[k.Value]
+		if merged {
+			first, have = own[k.Value], own[k.Value] > 0
 		}
-		own[k.Value] = n.Content[i].Line
-		if _, have := seen[k.Value]; have && merged {
+		if have {
+			return w.fail(n.Content[i], "the key %q stands twice, first in line %d", k.Value, first)
+		}
+		own[k.Value] = w.line + n.Content[i].Line
+		if seen[k.Value] > 0 {
 			continue
 		}
 		if err := w.member(n.Content[i], k.Value, n.Content[i+1], depth, len(seen) > 0); err != nil {
 			return err
 		}
-		seen[k.Value] = n.Content[i].Line
+		seen[k.Value] = w.line + n.Content[i].Line
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].ShortTag() == "!!merge" {
@@ -139,13 +171,18 @@ func (w *yamlWriter) members(n *yaml.Node, depth int, seen map[string]int, merge
 }
 
 func (w *yamlWriter) member(at *yaml.Node, key string, value *yaml.Node, depth int, more bool) error {
+	w.key(at, key, more)
+	return w.value(value, depth+1)
+}
+
+// key writes that of a member; more: others stand before it.
+func (w *yamlWriter) key(at *yaml.Node, key string, more bool) {
 	if more {
 		w.out = append(w.out, ',')
 	}
-	w.marks = append(w.marks, mark{int32(len(w.out)), int32(at.Line), int32(at.Column)})
+	w.marks = append(w.marks, mark{int32(len(w.out)), int32(w.line + at.Line), int32(at.Column)})
 	w.quoted(key)
 	w.out = append(w.out, ':')
-	return w.value(value, depth+1)
 }
 
 func (w *yamlWriter) merge(n *yaml.Node, depth int, seen map[string]int) error {
