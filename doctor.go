@@ -23,11 +23,7 @@ import (
 // Finding is one thing that was looked at, and how it stands. It never holds a
 // secret.
 type Finding struct {
-<<<<<<< HEAD
-	Area   string `json:"area"` // workspace, profiles, models, store, web, services or commands
-=======
-	Area   string `json:"area"` // workspace, profiles, models, store, web, servers or commands
->>>>>>> 02d03ad (MCP servers are added and removed from the command line, what they let be read stands in requests or is read by agents, the doctor says what keeps one from starting, and a page tells how)
+	Area   string `json:"area"` // workspace, profiles, models, store, web, services, servers or commands
 	Name   string `json:"name"`
 	Status string `json:"status"` // ok, note, warning or error
 	Detail string `json:"detail"`
@@ -44,11 +40,8 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	d.models()
 	d.store()
 	d.web()
-<<<<<<< HEAD
 	d.services()
-=======
 	d.mcpServers()
->>>>>>> 02d03ad (MCP servers are added and removed from the command line, what they let be read stands in requests or is read by agents, the doctor says what keeps one from starting, and a page tells how)
 	d.commands()
 	return d.found
 }
