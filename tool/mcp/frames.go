@@ -33,11 +33,15 @@ func (e *tooLong) Error() string {
 }
 
 // answer tells the one who waits for the message; nil: nobody does.
-func (e *tooLong) answer() json.RawMessage {
-	if e.id == nil {
+func (e *tooLong) answer() json.RawMessage { return answer(e.id, e.Error()) }
+
+// answer is what the one hears who waits for a message that was left out; nil: nobody
+// does.
+func answer(id json.RawMessage, why string) json.RawMessage {
+	if id == nil {
 		return nil
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s}}`, e.id, strconv.Quote(e.Error()))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s}}`, id, strconv.Quote(why))
 }
 
 // next gives the next line, without white space around it. What is too long is left

@@ -404,7 +404,7 @@ func TestCollisions(t *testing.T) {
 	for _, x := range offered {
 		names[x.Def().Name]++
 	}
-	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 39 {
+	if names["one_echo"] != 1 || names["one_echo_echo"] != 1 || names["ask_error"] != 0 || names["ask_echo"] != 1 || names["two_echo"] != 0 || len(problems) != 43 {
 		t.Errorf("%v %v", names, problems)
 	}
 	if got := problems[0].String(); got != `MCP server two, tool "echo": it is left out: its name would be two_echo, and so would that of "echo" of two; give a server another name` {

@@ -88,7 +88,7 @@ func (w *web) close() { w.inner.CloseIdleConnections() }
 // is sent is for the one whom the user has named.
 func (w *web) redirect(r *http.Request, via []*http.Request) error {
 	if !w.own(r.URL) {
-		return fmt.Errorf("it leads to %s, which is another host: if that is the server, give its url", line(r.URL.Redacted(), maxSaid))
+		return fmt.Errorf("it leads to %s, which is another host: if that is the server, give its url", line(r.URL.Scheme+"://"+r.URL.Host, maxSaid))
 	}
 	if len(via) >= 5 {
 		return errors.New("it leads on and on")
@@ -125,10 +125,13 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode/100 != 2 {
 		return w.refusal(r, res), nil
 	}
+	if r.Method == http.MethodPost {
+		w.said("")
+	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
-		res.Body = &bounded{res.Body, maxMessage}
+		res.Body = &bounded{ReadCloser: res.Body, left: maxMessage}
 	} else {
-		res.Body = &throttled{ReadCloser: res.Body, ctx: ctx}
+		res.Body = &throttled{ReadCloser: res.Body, ctx: ctx, values: counter{events: true}, said: w.said}
 	}
 	return res, nil
 }
@@ -151,11 +154,17 @@ func (w *web) refusal(r *http.Request, res *http.Response) *http.Response {
 		if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
 			said += " (what it wants to know of you goes into headers, such as Authorization: \"Bearer ${TOKEN}\")"
 		}
-		w.mu.Lock()
-		w.refused = said
-		w.mu.Unlock()
+		w.said(said)
 	}
 	return res
+}
+
+// said keeps what will be said of the next failure that the library gives no reason
+// for.
+func (w *web) said(why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused = why
 }
 
 // lost says whether a refusal means that the session is not known.
@@ -195,7 +204,8 @@ func (w *web) explain(err error) error {
 // bounded is a body of which at most left bytes are read.
 type bounded struct {
 	io.ReadCloser
-	left int
+	left   int
+	values counter
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -204,6 +214,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
+	if !b.values.feed(p[:n]) {
+		return 0, errValues
+	}
 	return n, err
 }
 
@@ -217,13 +230,19 @@ const (
 // with: they would pile up.
 type throttled struct {
 	io.ReadCloser
-	ctx  context.Context
-	over int // bytes more than should have come by at
-	at   time.Time
+	ctx    context.Context
+	values counter
+	said   func(why string)
+	over   int // bytes more than should have come by at
+	at     time.Time
 }
 
 func (t *throttled) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
+	if !t.values.feed(p[:n]) {
+		t.said("it sent " + errValues.Error()) // the library would only say that the stream has ended
+		return 0, errValues
+	}
 	now := time.Now()
 	if !t.at.IsZero() {
 		t.over = max(0, t.over-int(now.Sub(t.at).Seconds()*streamPerSecond))

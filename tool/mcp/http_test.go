@@ -245,6 +245,14 @@ func TestRefusals(t *testing.T) {
 				}
 			}
 		}, `a message of more than 16777216 bytes`},
+		"many values": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"capabilities":[`+strings.Repeat("{},\n\n", 2_000_000)+"1]}}")
+		}, "a message of more than 100000 objects and lists"},
+		"many values in an event": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","id":1,"result":{"capabilities":[`+strings.Repeat("{},\ndata:\ndata: ", 500_000)+"1]}}\n\n")
+		}, "a message of more than 100000 objects and lists"},
 		"endless event": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			block := strings.Repeat("x", 1<<20)

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -79,6 +80,11 @@ func (s *Server) secrets() []string {
 	}
 	if s.OAuth != nil {
 		values = append(values, s.OAuth.ClientSecret)
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		for _, list := range u.Query() {
+			values = append(values, list...)
+		}
 	}
 	return values
 }

@@ -177,7 +177,7 @@ func def(name string) map[string]any {
 
 func (s *testServer) tools(cursor string) map[string]any {
 	var list []any
-	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled hang ask pid write") {
+	for name := range strings.FieldsSeq("echo kill big wait late early wrong image mixed error progress change stream deep garbled hang ask pid write values batch") {
 		list = append(list, def(name))
 	}
 	switch s.mode {
@@ -237,6 +237,10 @@ func (s *testServer) call(r request) {
 	switch r.Params.Name {
 	case "echo":
 		s.text(r.ID, fmt.Sprintf("%s %v %s", r.Params.Arguments, r.Params.Meta["io.github.rosterrun/idempotency-key"], os.Getenv("OF_TEST")))
+	case "values":
+		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{}%s]}}`, r.ID, strings.Repeat(",{}", 5_000_000)))
+	case "batch":
+		s.write(fmt.Sprintf(`[{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}]`, r.ID))
 	case "pid":
 		s.text(r.ID, fmt.Sprint(os.Getpid()))
 	case "write":
@@ -306,7 +310,7 @@ func (s *testServer) call(r request) {
 		s.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		s.text(r.ID, "changed")
 	case "deep":
-		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":%s%s}}`, r.ID, strings.Repeat(`{"a":`, 100_000)+"1", strings.Repeat("}", 100_000)))
+		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":%s%s}}`, r.ID, strings.Repeat(`{"a":`, 50_000)+"1", strings.Repeat("}", 50_000)))
 	default:
 		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"unknown tool\u001b[2J"}}`, r.ID))
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -168,12 +169,39 @@ func (c *pipes) next() (json.RawMessage, error) {
 			c.s.log.note(tooLong.Error())
 			return tooLong.answer(), nil
 		}
-		if len(line) > 0 && line[0] == '[' && json.Unmarshal(line, &c.queue) == nil && len(c.queue) > 0 {
+		var values counter
+		if !values.feed(line) {
+			var id idFinder
+			id.feed(line)
+			c.s.log.note(errValues.Error() + " was left out")
+			return answer(id.answers(), errValues.Error()+" was left out"), nil
+		}
+		if len(line) > 0 && line[0] == '[' {
+			c.queue = batch(line)
+		}
+		if len(c.queue) > 0 {
 			return c.take(), nil
 		}
 		return line, nil
 	}
 	return c.take(), nil
+}
+
+// maxBatch bounds how many messages there may be in one line.
+const maxBatch = 1000
+
+// batch reads the messages of a line that holds a list of them.
+func batch(line []byte) (list []json.RawMessage) {
+	in := json.NewDecoder(bytes.NewReader(line))
+	_, _ = in.Token()
+	for in.More() && len(list) < maxBatch {
+		var m json.RawMessage
+		if in.Decode(&m) != nil {
+			return nil
+		}
+		list = append(list, m)
+	}
+	return list
 }
 
 func (c *pipes) take() json.RawMessage {

@@ -45,6 +45,8 @@ func TestResults(t *testing.T) {
 			"[a resource that can be read: demo://1 (text/plain), first]\n[resource demo://2 (text/plain)]\ninside\n[resource demo://3 (application/zip), 3 bytes that are no text]\n" +
 			"[an image of demo://4]\n<image/png 70 bytes>\n{\"count\":3}",
 		"garbled": "the MCP server one: it answered with error -32700: its answer cannot be read",
+		"values":  "the MCP server one: it answered with error -32000: a message of more than 100000 objects and lists was left out",
+		"batch":   "[the tool gave nothing]",
 		"stream":  "the MCP server one: it answered with error -32602: unknown tool[2J",
 	} {
 		t.Run(name, func(t *testing.T) {
