@@ -137,16 +137,17 @@ func (s *session) failed(err error) error {
 	if wrong := (*net.OpError)(nil); errors.As(err, &wrong) && wrong.Op == "dial" {
 		return fmt.Errorf("the MCP server %s: %w; nothing was done", s.server.Name, s.plainly(err))
 	}
-	var why error
 	select {
 	case <-s.ctx.Done():
-		if why = context.Cause(s.ctx); s.client.pool.ctx.Err() != nil {
-			why = errClosed
-		}
 	case <-s.ended:
-		why = s.why()
 	case <-time.After(lingering):
 		return fmt.Errorf("the MCP server %s: %w", s.server.Name, s.plainly(err))
+	}
+	why := errClosed
+	if s.client.pool.ctx.Err() == nil {
+		if why = context.Cause(s.ctx); why == nil {
+			why = s.why()
+		}
 	}
 	return fmt.Errorf("the MCP server %s went away during the call: %w; whether the call had an effect is not known", s.server.Name, why)
 }
