@@ -183,6 +183,9 @@ func (r *resolver) skillIndex() {
 	budget := r.out.SkillsBudget
 	x := prompt.NewSkillIndex(lines, budget*bytesPerToken)
 	at := r.out.Origins["skills-budget"].Origin
+	if at.File == "" {
+		at = source.Origin{Layer: at.Layer, File: r.in.Profile.File}
+	}
 	how := fmt.Sprintf("raise skills-budget (%d tokens now), or name fewer under skills", budget)
 	switch {
 	case len(x.Left) > 0:
