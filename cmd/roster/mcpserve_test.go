@@ -185,6 +185,20 @@ func TestMCPServeToleratesItsClient(t *testing.T) {
 	}
 }
 
+// What is asked by a pipe that ends is answered before the program does.
+func TestMCPServeInAPipe(t *testing.T) {
+	w := newMCPWorkspace(t)
+	cmd := w.command("mcp", "serve")
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"pipe","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`)
+	out, err := cmd.Output()
+	if err != nil || bytes.Count(out, []byte("\n")) != 2 || !bytes.Contains(out, []byte(`"name":"worker"`)) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestMCPServeRefusesUnknownProfiles(t *testing.T) {
 	w := newMCPWorkspace(t)
 	if out, code := w.roster("mcp", "serve", "wroker"); code != exitUsage || out != "" {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -309,13 +308,10 @@ func TestCallAndGoOn(t *testing.T) {
 			s := newSite(t, nil,
 				script.Reply{Text: "Looking.", Tools: []script.Call{{Name: "todo", Input: `{"items":[{"text":"a","status":"open"}]}`}}},
 				script.Reply{Text: "first"}, script.Reply{Text: "second"})
-			var mu sync.Mutex
-			var told []string
+			told := make(chan string, 100)
 			o := &sdk.ClientOptions{
 				ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-					mu.Lock()
-					defer mu.Unlock()
-					told = append(told, r.Params.Message)
+					told <- r.Params.Message
 				},
 			}
 			var c *sdk.ClientSession
@@ -332,10 +328,10 @@ func TestCallAndGoOn(t *testing.T) {
 			if two.Answer != "second" || two.Session != one.Session {
 				t.Errorf("second answer %+v", two)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if all := strings.Join(told, "|"); !strings.HasPrefix(all, "turn 1|todo") || !strings.Contains(all, "|turn 2") {
-				t.Errorf("progress %q", all)
+			for _, want := range []string{"turn 1", "todo", "turn 2"} { // they may come after the answer
+				if got := wait(t, told); !strings.HasPrefix(got, want) {
+					t.Errorf("progress %q, want %q", got, want)
+				}
 			}
 		})
 	}
