@@ -176,7 +176,7 @@ func (a *App) reachOf(s *spec.Spec, x *spec.Server) *reach {
 // of its own for what it downloads, and variables that point there. One that the
 // user has in a file of his own is his own program, and runs as such.
 func (a *App) serverBox(s *spec.Spec, x *spec.Server) (sandbox.Box, []string, error) {
-	if a.Trust().Own(x.At.File) {
+	if f := x.At.File; a.Trust().Own(f) || filepath.IsAbs(f) && filepath.IsLocal(relative(a.trusts.Home, f)) { // also where all is trusted
 		return sandbox.Box{}, nil, nil
 	}
 	b, err := a.box(s)
