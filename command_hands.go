@@ -239,7 +239,7 @@ func (e *expander) decided(ctx context.Context, d permission.Decision, plan tool
 	case d.Effect == permission.Allow:
 		return nil
 	case d.Effect == permission.Deny:
-		return e.denied(at, what, d.Reason)
+		return e.denied(at, what, because(d))
 	case e.call.Approve == nil:
 		return e.denied(at, what, "it would have to be asked for, and nobody is there")
 	}
@@ -248,6 +248,14 @@ func (e *expander) decided(ctx context.Context, d permission.Decision, plan tool
 		err = e.denied(at, what, "you said no")
 	}
 	return err
+}
+
+// because says why something is denied, with the rule that says so and its place.
+func because(d permission.Decision) string {
+	if d.Rule == nil {
+		return d.Reason
+	}
+	return fmt.Sprintf("%s: %s %q: %s (%s)", d.Reason, d.Rule.Tool, d.Rule.Subject, d.Rule.Effect, d.Rule.At)
 }
 
 // approval is the question for a person.
