@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -212,5 +213,20 @@ func TestJoinKeepsWords(t *testing.T) {
 	}
 	if want := strings.Join(words, "|"); sent(got.Parts) != want {
 		t.Errorf("the words are %q, not %q", sent(got.Parts), want)
+	}
+}
+
+// TestLongTextsAreReadOnce: what opens and is not closed costs no more than its length.
+func TestLongTextsAreReadOnce(t *testing.T) {
+	for _, open := range []string{"!{", "@{", "!`", "$1 ", "@\"", "](", "#file:'", "${input:", "```!\nx\n", "\n```\n", "@a", "(", "${"} {
+		for _, kind := range []command.Kind{command.Claude, command.OpenCode, command.Gemini, command.Copilot} {
+			c := &command.Command{Name: "c", Kind: kind, Text: strings.Repeat(open, 1<<18/len(open))}
+			began := time.Now()
+			_ = c.Lines()
+			_ = c.Files()
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("%s %q takes %v", kind, open, took)
+			}
+		}
 	}
 }

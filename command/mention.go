@@ -34,7 +34,7 @@ func Mentions(text string) (list []Mention) {
 
 func mentionAt(text string, i int) Mention {
 	m := Mention{From: i, To: i + 1}
-	rest := text[i+1:]
+	rest := text[i+1 : min(len(text), i+1+maxPath)]
 	if quoted, ok := strings.CutPrefix(rest, `"`); ok {
 		if path, _, closed := strings.Cut(quoted, `"`); closed && path != "" && !strings.ContainsAny(path, "\n"+barrier) {
 			m.Paths, m.To = []string{path}, i+len(path)+3
@@ -118,7 +118,7 @@ func (c *Command) links(text string) (list []Mention) {
 		}
 		from := at + i + 2
 		at = from
-		end := strings.IndexAny(text[from:], ") \t\n"+barrier)
+		end := strings.IndexAny(text[from:min(len(text), from+maxPath)], ") \t\n"+barrier)
 		if end <= 0 || text[from+end] != ')' {
 			continue
 		}

@@ -53,10 +53,20 @@ type parser struct {
 	at    int
 	base  int // of the text in that of the command
 	parts []part
+	zero  bool // $0 is the first argument
+	lost  int  // bytes that were looked through for what closes something, in vain
 }
 
+// The bounds of what a sign may begin, in bytes: a command line, lines of such, and a
+// path. What is longer is text. So a text is read in a time that grows with its length.
+const (
+	maxLine = 16 << 10
+	maxPath = 1 << 10
+	maxLost = 16 << 20 // then what follows is text
+)
+
 func parse(c *Command) []part {
-	p := parser{c: c, text: c.Text}
+	p := parser{c: c, text: c.Text, zero: c.fromZero()}
 	p.run(c.Kind.rules())
 	return p.parts
 }
@@ -92,7 +102,7 @@ func (k Kind) inLine() []rule {
 const signs = "$!{@`#"
 
 func (p *parser) run(rules []rule) {
-	for p.at < len(p.text) {
+	for p.at < len(p.text) && p.lost < maxLost {
 		next := strings.IndexAny(p.text[p.at:], signs)
 		if next < 0 {
 			break
@@ -122,7 +132,8 @@ func (p *parser) plain() {
 	}
 }
 
-func (p *parser) rest() string { return p.text[p.at:] }
+// rest is what follows, as far as something may begin here.
+func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+maxLine)] }
 
 // starts says whether a line or a word begins here.
 func (p *parser) starts() bool {
@@ -131,7 +142,7 @@ func (p *parser) starts() bool {
 
 // line makes the part of a command line that stands skip bytes from here.
 func (p *parser) line(text string, skip int) part {
-	inner := parser{c: p.c, text: text, base: p.base + p.at + skip}
+	inner := parser{c: p.c, text: text, base: p.base + p.at + skip, zero: p.zero}
 	inner.run(p.c.Kind.inLine())
 	return part{is: shellPart, inner: inner.parts}
 }
@@ -162,7 +173,7 @@ func positional(p *parser) (part, int) {
 		}
 	}
 	n := int(rest[1] - '0')
-	if !p.c.fromZero() {
+	if !p.zero {
 		n--
 	}
 	if n < 0 {
@@ -218,7 +229,7 @@ func backtickShell(p *parser) (part, int) {
 	if !ok || p.c.Kind != OpenCode && !p.starts() {
 		return part{}, 0
 	}
-	line, _, ok := strings.Cut(rest, "`")
+	line, _, ok := p.cut(rest, "`")
 	if !ok || strings.TrimSpace(line) == "" || strings.Contains(line, "\n") {
 		return part{}, 0
 	}
@@ -231,11 +242,11 @@ func fencedShell(p *parser) (part, int) {
 	if !ok || p.at > 0 && p.text[p.at-1] != '\n' {
 		return part{}, 0
 	}
-	head, body, ok := strings.Cut(rest, "\n")
+	head, body, ok := p.cut(rest, "\n")
 	if !ok || strings.TrimSpace(head) != "" {
 		return part{}, 0
 	}
-	lines, _, ok := strings.Cut(body, "\n```")
+	lines, _, ok := p.cut(body, "\n```")
 	if !ok || strings.TrimSpace(lines) == "" {
 		return part{}, 0
 	}
@@ -255,7 +266,7 @@ func geminiArgs(p *parser) (part, int) {
 // geminiShell finds !{command}, and geminiFile @{path}: up to the brace that closes
 // the first one.
 func geminiShell(p *parser) (part, int) {
-	line, n := braced(p.rest(), "!{")
+	line, n := p.braced("!{")
 	if n == 0 || strings.TrimSpace(line) == "" {
 		return part{}, 0
 	}
@@ -263,15 +274,23 @@ func geminiShell(p *parser) (part, int) {
 }
 
 func geminiFile(p *parser) (part, int) {
-	path, n := braced(p.rest(), "@{")
+	path, n := p.braced("@{")
 	if path = strings.TrimSpace(path); n == 0 || path == "" || strings.Contains(path, "\n") {
 		return part{}, 0
 	}
 	return part{is: filePart, text: path}, n
 }
 
-func braced(s, opener string) (inner string, n int) {
-	rest, ok := strings.CutPrefix(s, opener)
+// cut is strings.Cut, and counts what it does in vain.
+func (p *parser) cut(s, sep string) (before, after string, found bool) {
+	if before, after, found = strings.Cut(s, sep); !found {
+		p.lost += len(s)
+	}
+	return before, after, found
+}
+
+func (p *parser) braced(opener string) (inner string, n int) {
+	rest, ok := strings.CutPrefix(p.rest(), opener)
 	if !ok {
 		return "", 0
 	}
@@ -286,12 +305,13 @@ func braced(s, opener string) (inner string, n int) {
 			}
 		}
 	}
+	p.lost += len(rest)
 	return "", 0
 }
 
 // copilotVariable finds ${input:name}, ${input:name:hint} and the folders.
 func copilotVariable(p *parser) (part, int) {
-	name, n := braced(p.rest(), "${")
+	name, n := p.braced("${")
 	switch what, rest, _ := strings.Cut(name, ":"); {
 	case n == 0 || strings.Contains(name, "\n"):
 	case what == "input" && rest != "":
@@ -313,7 +333,7 @@ func copilotFile(p *parser) (part, int) {
 	}
 	path := rest
 	if quoted, ok := strings.CutPrefix(rest, "'"); ok {
-		if path, _, ok = strings.Cut(quoted, "'"); ok && path != "" {
+		if path, _, ok = p.cut(quoted, "'"); ok && path != "" {
 			return part{is: filePart, text: path}, len(path) + 8
 		}
 		return part{}, 0
