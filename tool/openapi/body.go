@@ -100,9 +100,8 @@ func (r *reader) body(op *Operation, n node) *Problem {
 func (r *reader) fields(op *Operation, b *Body, m media) *Problem {
 	b.Kind, b.Type, b.schema = m.kind, m.typ, m.schema
 	op.Body = b
-	whole := string("body")
 	if m.kind == Text || m.kind == File {
-		b.Arg = whole
+		b.Arg = "body"
 		return nil
 	}
 	f, err := r.refs.flatten([]node{m.schema})
@@ -115,7 +114,7 @@ func (r *reader) fields(op *Operation, b *Body, m media) *Problem {
 		return nil
 	}
 	if !f.plain() {
-		b.Arg = whole
+		b.Arg = "body"
 		return nil
 	}
 	b.text = cmp.Or(b.text, f.description)
