@@ -21,12 +21,16 @@ func (a *App) Commands() *command.Registry {
 	return command.Find(command.Options{Dir: a.dir, Home: a.now().config.Home, UserHome: a.opts.Getenv("HOME")})
 }
 
-// command finds a command by its name, or else the skill of that name. An error that
+// command finds a command by its name, or else the skill or the
+// prompt of an MCP server of that name. An error that
 // is a *command.NotFoundError names those that are nearest.
 func (a *App) command(name string) (*command.Command, error) {
 	c, err := a.Commands().Get(name)
 	if err != nil {
 		if own := a.skillCommand(name); own != nil {
+			return own, nil
+		}
+		if own := a.serverCommand(name); own != nil {
 			return own, nil
 		}
 	}

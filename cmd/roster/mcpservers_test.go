@@ -314,6 +314,18 @@ func TestResourcesOfServers(t *testing.T) {
 	}
 }
 
+// TestPromptsOfServers: a prompt of a server is called like a command.
+func TestPromptsOfServers(t *testing.T) {
+	w := serving(t, "  one: {command: node, args: [SERVER, echo]}\n", "  - text: Done.\nloop: true\n")
+	out, code := w.roster("run", "worker", "/one:greet", "Ada", "--json")
+	if code != 0 || !strings.Contains(out, "Greet Ada.") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if out, code := w.roster("run", "worker", "/one:none", "--json"); code == 0 || !strings.Contains(out, "has no prompt") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
 // TestServersAreEdited: a server is added and taken away without touching the rest of
 // the file, and what somebody adds to a trusted workspace is trusted.
 func TestServersAreEdited(t *testing.T) {
