@@ -183,7 +183,7 @@ func has(t *testing.T, got string, want ...string) {
 	t.Helper()
 	for _, w := range want {
 		if text, not := strings.CutPrefix(w, "!"); not == strings.Contains(got, text) {
-			t.Errorf("%q in\n%s", w, got)
+			t.Errorf("%q in\n%.3000s", w, got)
 		}
 	}
 }
