@@ -67,11 +67,3 @@ func (n *notices) progress(text string) {
 	// One that does not arrive is not missed: the answer says all.
 	_ = n.client.NotifyProgress(n.ctx, &sdk.ProgressNotificationParams{ProgressToken: n.token, Progress: n.sent, Message: text})
 }
-
-func (n *notices) log(level sdk.LoggingLevel, event, text string) {
-	data := map[string]string{"session": n.stream, "event": event}
-	if text != "" {
-		data["text"] = text
-	}
-	_ = n.client.Log(n.ctx, &sdk.LoggingMessageParams{Logger: "roster", Level: level, Data: data})
-}

@@ -92,12 +92,7 @@ func New(o Options) *Server {
 			UnsubscribeHandler:        s.unsubscribe,
 			SupportedProtocolVersions: versions(),
 			SetCacheable:              private,
-			Capabilities: &sdk.ServerCapabilities{
-				Logging:   &sdk.LoggingCapabilities{},
-				Tools:     &sdk.ToolCapabilities{ListChanged: true},
-				Resources: &sdk.ResourceCapabilities{Subscribe: true},
-				Prompts:   &sdk.PromptCapabilities{},
-			},
+			Capabilities:              capabilities(),
 		})
 	s.addTemplates()
 	s.mcp.AddReceivingMiddleware(s.listSessions, s.prompts)
