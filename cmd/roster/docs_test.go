@@ -20,7 +20,7 @@ import (
 // in a line, for any lines. A command that fails says so with "echo $?".
 //
 // The commands of one file run in one shell, in a copy of the example
-// workspace.
+// workspace. At the end nothing that they started is running.
 func TestDocs(t *testing.T) {
 	files := []string{"README.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
@@ -107,6 +107,9 @@ func testDoc(t *testing.T, file string) {
 			t.Errorf("%s:%d: $ %s\ngot:\n%s\nshown:\n%s", file, c.line, c.command, got, c.output)
 		}
 	}
+	if left, _ := sh.run(t, "jobs -r"); left != "" {
+		t.Errorf("%s: who follows the page is left with what it started; end it with \"kill %%1; wait %%1\":\n%s", file, left)
+	}
 }
 
 // matches compares an output with what is shown of it.
@@ -126,7 +129,8 @@ type shell struct {
 const mark = "--- end of the command:"
 
 func newShell(t *testing.T, dir string) *shell {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*patience)
+	// Not the test's context: it ends before the cleanup does, and a killed shell ends nothing of its own.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
 	cmd.Dir, cmd.Env = dir, environment(filepath.Dir(dir))
 	in, err := cmd.StdinPipe()
@@ -141,7 +145,7 @@ func newShell(t *testing.T, dir string) *shell {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close(); cmd.Wait(); cancel() })
-	io.WriteString(in, "trap 'kill $(jobs -p) 2>/dev/null' EXIT; exec 2>&1\n")
+	io.WriteString(in, "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT; exec 2>&1\n")
 	return &shell{in, bufio.NewReader(out)}
 }
 
