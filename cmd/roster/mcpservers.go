@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -134,7 +135,7 @@ func (c *cli) mcpCall(ctx context.Context, name, server, tool, input string) err
 		if err != nil {
 			return err
 		}
-		text := message.PartsText(res.Parts)
+		text := saying(res.Parts)
 		if c.json {
 			err = c.writeJSON(map[string]any{"is_error": res.Error, "text": text})
 		} else {
@@ -145,4 +146,19 @@ func (c *cli) mcpCall(ctx context.Context, name, server, tool, input string) err
 		}
 		return err
 	}())
+}
+
+// saying is the text of the parts, each on lines of its own, in which an image is
+// named.
+func saying(parts []message.Part) string {
+	var lines []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case message.Text:
+			lines = append(lines, strings.Trim(p.Text, "\n"))
+		case message.Image:
+			lines = append(lines, fmt.Sprintf("[image %s, %d bytes]", p.MediaType, len(p.Data)))
+		}
+	}
+	return strings.Join(lines, "\n")
 }

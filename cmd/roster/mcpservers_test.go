@@ -121,6 +121,9 @@ func TestRealServers(t *testing.T) {
 	if out, code := w.roster("mcp", "call", "memory", "memory_read_graph"); code != 0 || !strings.Contains(out, "entities") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
+	if out, code := w.roster("mcp", "call", "everything", "get-tiny-image"); code != 0 || !strings.Contains(out, "\n[image image/png, ") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
 }
 
 // TestServerIsKilledInACall: the call is an error that says so, and the next one finds
