@@ -55,6 +55,8 @@ func TestKeptKeysAreChecked(t *testing.T) {
 		{"a key that no hook has", "hooks: {before-tool: [{command: x, args: [a]}]}", []string{
 			`2:36 P112 hooks.before-tool.args is not a known key; it is kept and has no effect; did you mean "hooks.before-tool.url"?`,
 			`2:23 P213 hooks.before-tool: args takes text`}},
+		{"a key that no service has", "openapi: {api: {spec: a.yaml, sepc: b}}", []string{
+			`2:16 P270 openapi.api: "sepc" is no key of a service: there are spec, server, hosts, auth, headers, operations, tags, paths, methods, timeout, idempotency-header`}},
 		{"a match without a tool", "hooks: {before-loop: [{command: x, match: bash}]}", []string{`2:23 P213 hooks.before-loop: match is for before-tool, after-tool and on-permission; before-loop has no tool`}},
 		{"a hook that takes too long", "hooks: {before-loop: [{command: x, timeout: 1h}]}", []string{`2:23 P213 hooks.before-loop: timeout takes a time such as 5s, of at most 10m0s, not "1h"`}},
 		{"an address with a password", "hooks: {before-loop: [{url: \"http://a:b@x.example\"}]}", []string{`2:23 P213 hooks.before-loop: url holds a user name or password`}},

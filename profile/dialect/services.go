@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -17,6 +18,7 @@ func (d *decoder) services(f field) {
 			at := f.at
 			if d.strict() {
 				at = d.at(n)
+				d.saidTwice(f.written + "." + name + ".")
 			}
 			d.report(profile.CodeService, at, f.written+"."+name, f.written+"."+name+": "+strings.ReplaceAll(err.Error(), "\n", "; "), "")
 		}
@@ -25,4 +27,11 @@ func (d *decoder) services(f field) {
 	if err != nil {
 		d.report(profile.CodeService, f.at, f.written, err.Error(), "")
 	}
+}
+
+// saidTwice takes back that keys are unknown, of an entry whose error names them.
+func (d *decoder) saidTwice(in string) {
+	d.ds = slices.DeleteFunc(d.ds, func(x profile.Diagnostic) bool {
+		return x.Code == profile.CodeUnknownKey && strings.HasPrefix(x.Key, in)
+	})
 }
