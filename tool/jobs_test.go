@@ -83,8 +83,8 @@ func (s *shop) fifo(name string) string {
 
 func TestJobIsLookedAt(t *testing.T) {
 	s := newShop(t)
-	gate := s.fifo("gate")
-	text, failed := s.bash(object{"command": "echo up; read x < gate; echo got $x; read x < gate; exit 3", "background": true})
+	gate, last := s.fifo("gate"), s.fifo("last") // two, or the second read could meet the first writer
+	text, failed := s.bash(object{"command": "echo up; read x < gate; echo got $x; read x < last; exit 3", "background": true})
 	s.same(text, "up\n[job 1 is at work: give job to see what it writes, with stop to end it]")
 	if diff := cmp.Diff(session.Work{Jobs: []int{1}, LastJob: 1}, s.work); failed || diff != "" {
 		t.Errorf("failed: %v; %s", failed, diff)
@@ -99,7 +99,7 @@ func TestJobIsLookedAt(t *testing.T) {
 	}
 	text, _ = s.bash(object{"job": 1, "timeout": 0.01})
 	s.has(text, "[job 1 is at work, for ")
-	if err := os.WriteFile(gate, []byte("two\n"), 0); err != nil {
+	if err := os.WriteFile(last, []byte("two\n"), 0); err != nil {
 		t.Fatal(err)
 	}
 	text, failed = s.bash(object{"job": 1, "timeout": 60})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -472,7 +473,7 @@ func TestRestartAndClose(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 	})
-	time.Sleep(50 * time.Millisecond)
+	eventually(t, "the call is there", func() bool { return slices.Contains(c.Log(), "waiting") })
 	if err := f.pool.Close(); err != nil {
 		t.Error(err)
 	}

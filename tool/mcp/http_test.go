@@ -327,7 +327,7 @@ func TestFloodOfEvents(t *testing.T) {
 		}
 	}))
 	c := f.connect(mcp.Server{Name: "web", URL: s.URL})
-	time.Sleep(time.Second)
+	eventually(t, "the flood begins", func() bool { return sent.Load() > 0 })
 	for range 10 {
 		if text, _, err := call(t, find(t, c, "echo"), `{"text":"hello"}`); err != nil || text != "hello" {
 			t.Fatalf("%q, %v", text, err)

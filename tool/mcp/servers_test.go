@@ -262,6 +262,7 @@ func (s *testServer) call(r request) {
 		_ = json.Unmarshal(r.Params.Arguments, &in)
 		s.big(r.ID, in.MB, in.First)
 	case "wait": // until it is told to stop, which nobody here hears
+		fmt.Fprintln(os.Stderr, "waiting")
 	case "late":
 		s.mu.Lock()
 		s.held = append(s.held, func() { s.text(r.ID, "late "+string(r.Params.Arguments)) })
