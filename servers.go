@@ -41,7 +41,7 @@ func (a *App) serverPool() *mcp.Pool {
 	a.servers.mu.Lock()
 	defer a.servers.mu.Unlock()
 	if a.servers.pool == nil {
-		a.servers.pool = mcp.NewPool(mcp.Options{Log: func(server, line string) {
+		a.servers.pool = mcp.NewPool(mcp.Options{Version: version(), Log: func(server, line string) {
 			a.opts.Log.Info("MCP server", "server", server, "said", line)
 		}})
 		a.servers.clients, a.servers.kept = map[string]*mcp.Client{}, map[string]uint64{}
