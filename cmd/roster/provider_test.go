@@ -82,6 +82,13 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"decision": "allow"}`)
 		return
 	}
+	if r.URL.Path == "/mcp" { // somebody takes it for an MCP server
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hooks = append(p.hooks, r.URL.Path)
+		http.NotFound(w, r)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	var q chatRequest
 	if err == nil {
