@@ -196,12 +196,14 @@ func TestRunSaysTheRest(t *testing.T) {
 		&session.ToolBefore{Call: "1", Tool: "read", Input: []byte(`{"path":"a"}`)},
 		&session.ToolAfter{Call: "1", Tool: "read", Outcome: session.OK, Duration: 12 * time.Millisecond},
 		&session.ToolAfter{Call: "2", Tool: "bash", Outcome: session.Denied, Parts: []message.Part{message.Text{Text: "by\nrule"}}},
+		&session.Lent{Source: "skill x", Rules: []session.Rule{{Tool: "bash", Subject: "git log *"}, {Tool: "read", Subject: "*"}}},
 		&session.Limit{Limit: "turns", Max: 1, Used: 1, Set: "a.md:3"},
 		&session.LoopEnd{Reason: session.ReasonLimit, Limit: "turns", Usage: message.Usage{Input: 1200, CacheRead: 300, Output: 7, Cost: 0.01}})
 	want := `p · m/x · session s
 · the model call failed, trying again in 1.0 s: model m/x: server
 · read a (ok, 12 ms)
 · bash (denied: by rule)
+· skill x is in use, and these are not asked for: bash git log *, read
 · the limit of turns was reached: 1 of 1, set at a.md:3
 ended: limit (turns)
 session: s

@@ -76,6 +76,8 @@ func (r *Run) Event(e *session.Event) error {
 		r.notef("· %s", switched(b))
 	case *session.ToolsChanged:
 		r.retooled(b)
+	case *session.Lent:
+		r.notef("· %s", lent(b))
 	case *session.TurnStart:
 		r.turns++
 	case *session.ToolBefore:
@@ -111,43 +113,6 @@ func (r *Run) retooled(b *session.ToolsChanged) {
 	for _, n := range b.Notes {
 		r.notef("· %s", line(n, noteRunes))
 	}
-}
-
-func fallback(b *session.Fallback) string {
-	if b.Error == "" {
-		return fmt.Sprintf("%s answers", line(b.To, callRunes))
-	}
-	return fmt.Sprintf("%s answers from now on: %s", line(b.To, callRunes), line(b.Error, noteRunes))
-}
-
-// compaction says how the conversation was made smaller.
-func compaction(b *session.Compaction) string {
-	var what string
-	switch b.Kind {
-	case session.CompactSummary:
-		what = fmt.Sprintf("a summary stands for %d messages", b.Count)
-	case session.CompactDrop:
-		what = fmt.Sprintf("%d messages are left out", b.Count)
-	case session.CompactPrune:
-		what = fmt.Sprintf("%d old results are cut", len(b.Results))
-	default:
-		what = "there is no summary of the conversation"
-	}
-	if b.Error != nil {
-		what += ": " + line(b.Error.Error, noteRunes)
-	}
-	if b.Kind == session.CompactFailed {
-		return what
-	}
-	return fmt.Sprintf("%s: %d tokens are %d", what, b.Before, b.After)
-}
-
-func switched(b *session.Switched) string {
-	text := fmt.Sprintf("%s goes on as %s · %s", line(b.From, callRunes), line(b.To, callRunes), line(b.Model, callRunes))
-	if b.Reason != "" {
-		text += ": " + line(b.Reason, noteRunes)
-	}
-	return text
 }
 
 func orWord(s, otherwise string) string {
@@ -280,6 +245,8 @@ func (r *Run) child(e *session.Event, body session.Body) {
 		r.notef("%s· %s", indent, compaction(b))
 	case *session.Limit:
 		r.notef("%s· %s", indent, Limit(b))
+	case *session.Lent:
+		r.notef("%s· %s", indent, lent(b))
 	case *session.LoopEnd:
 		if b.Error != nil {
 			r.notef("%s· session %s: %s: %s", indent, e.Session, b.Reason, line(b.Error.Error, noteRunes))
