@@ -207,7 +207,7 @@ func TestRunSaysTheRest(t *testing.T) {
 · the limit of turns was reached: 1 of 1, set at a.md:3
 ended: limit (turns)
 session: s
-usage:   1,500 tokens in, 7 out, 300 of them from the cache, $0.0100 · turns 1 · 7.0 s
+usage:   1,500 tokens in, 7 out, 300 of them from the cache, $0.0100 · turns 1 · 8.0 s
 `
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
