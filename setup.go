@@ -25,6 +25,7 @@ type setup struct {
 	config  *config.Config
 	models  *modelcatalog.Catalog
 	further []string // folders of profiles
+	reaches []string // servers and services
 	catalog *catalog.Catalog
 
 	skills      *skill.Library
@@ -70,7 +71,7 @@ func (a *App) now() *setup {
 // renew reads the configuration again under another view.
 func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 	next := &setup{
-		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, ofServers: old.ofServers, further: old.further, catalog: old.catalog,
+		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, ofServers: old.ofServers, further: old.further, reaches: old.reaches, catalog: old.catalog,
 		skills: old.skills, skillPlaces: old.skillPlaces,
 		blueprints: &blueprints{}, compiled: &compiled{}, modelSkills: &modelSkills{},
 	}
@@ -96,14 +97,31 @@ func (a *App) furnish(s *setup, cfg *config.Config) {
 		further = append(further, p.V)
 	}
 	further = append(further, a.further...)
-	if s.catalog != nil && slices.Equal(further, s.further) {
+	reaches := reachesOf(cfg)
+	if s.catalog != nil && slices.Equal(further, s.further) && slices.Equal(reaches, s.reaches) {
 		return
 	}
-	s.further = further
+	s.further, s.reaches = further, reaches
+	tools := namesOf(a.opts.Capabilities)
+	for _, c := range a.opts.Capabilities {
+		tools = append(tools, c.Name)
+	}
 	s.catalog = catalog.Open(catalog.Options{
 		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: a.opts.Headless, KeepLastGood: cfg.KeepLastGood.V,
 		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"), Inspect: a.inspect,
+		Tools: tools, Reaches: reaches,
 	})
+}
+
+// reachesOf names the servers and services of a configuration.
+func reachesOf(cfg *config.Config) (names []string) {
+	for i := range cfg.Services {
+		names = append(names, cfg.Services[i].Name)
+	}
+	for i := range cfg.Servers {
+		names = append(names, cfg.Servers[i].Name)
+	}
+	return names
 }
 
 // modelCatalog makes the catalog of models that a configuration comes to.

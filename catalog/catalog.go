@@ -28,6 +28,9 @@ type Options struct {
 	Sources []Source
 	// Headless makes profiles that ask before they delegate an error.
 	Headless bool
+	// Tools are names that profiles may list as tools besides what is built in, and
+	// Reaches those of servers and services that have tools.
+	Tools, Reaches []string
 	// KeepLastGood serves what a file said when it last loaded, in this
 	// process, while it does not load. Its errors are among the diagnostics
 	// all the same.
@@ -74,7 +77,7 @@ type Catalog struct {
 // Open makes a catalog. It reads nothing yet.
 func Open(o Options) *Catalog {
 	c := &Catalog{
-		opts:     dialect.Options{Headless: o.Headless},
+		opts:     dialect.Options{Headless: o.Headless, Tools: o.Tools, Reaches: o.Reaches},
 		keepGood: o.KeepLastGood,
 		inspect:  o.Inspect,
 		seed:     maphash.MakeSeed(),

@@ -56,7 +56,7 @@ func (c *Catalog) Check(paths ...string) (*Report, error) {
 			return f.shown
 		}), nil
 	}
-	one := Open(Options{Headless: c.opts.Headless, Inspect: c.inspectAt})
+	one := Open(Options{Headless: c.opts.Headless, Tools: c.opts.Tools, Reaches: c.opts.Reaches, Inspect: c.inspectAt})
 	folder := make([]bool, len(paths))
 	for i, p := range paths {
 		info, err := os.Stat(p)

@@ -158,7 +158,7 @@ func (d *decoder) denials(f field) []permission.Rule {
 			continue
 		}
 		names := ruleTools(name, permission.Deny)
-		if _, known := toolNames(names[0]); !known {
+		if _, known := toolNames(names[0]); !known && !d.known(names[0]) {
 			d.report(profile.CodeUnknownTool, at, f.written, fmt.Sprintf("%q is not a built-in tool; it is kept", name), didYouMean(name, contract.Names()))
 		}
 		for _, tool := range names {

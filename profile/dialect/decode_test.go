@@ -81,6 +81,8 @@ func TestDiagnostics(t *testing.T) {
 		{"a sandbox", "profiles/a.md", native("sandbox: landlock"), ""},
 		{"a sandbox in another dialect", ".claude/agents/a.md", native("sandbox: landlock"), "P114 4:1 sandbox"},
 		{"unknown tool", "profiles/a.md", native("tools: [read, reed]"), "P116 4:15 tools"},
+		{"a tool of a server of its own", "profiles/a.md", native("mcp-servers: {git-hub: {command: x}}\ntools: [git-hub, git-hub_issues, git-hubs]"), "P116 5:34 tools"},
+		{"a tool of a service of its own", "profiles/a.md", native("tools: [shop, shop_buy, shops]\nopenapi: {shop: {spec: a.yaml}}"), "P116 4:25 tools"},
 		{"unknown tool in a text", "profiles/a.md", native("tools: read, reed"), "P116 4:14 tools"},
 		{"unknown tool in a quoted text", "profiles/a.md", native("tools: 'read, réed x'"), "P116 4:15 tools"},
 		{"unknown tool twice in a text", "profiles/a.md", native("tools: readx, read, x"), "P116 4:8 tools"},

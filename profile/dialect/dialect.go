@@ -65,6 +65,9 @@ type File struct {
 // Options of decoding.
 type Options struct {
 	Headless bool // nobody can answer: asking before delegation is an error
+	// Tools are names that stand for tools besides what is built in, and Reaches
+	// those of servers and services, whose tools begin with the name and "_".
+	Tools, Reaches []string
 }
 
 func (f *File) document() *document {

@@ -195,7 +195,7 @@ func (d *decoder) toolItem(v *profile.Tools, unknown *unknownTools, f field, ite
 		d.report(profile.CodeNotAllowed, at, f.written, "a tool without a name", "")
 		return nil
 	}
-	if !known {
+	if !known && !d.known(name) {
 		unknown.add(name, at)
 	}
 	var rules []permission.Rule
@@ -274,7 +274,7 @@ func (d *decoder) toolSwitch(v *profile.Tools, e field, written string, on bool)
 	if !on && partialTools(written) != nil {
 		names = []string{written}
 	}
-	if !known {
+	if !known && !d.known(written) {
 		d.report(profile.CodeUnknownTool, e.at, e.written, fmt.Sprintf("%q is not a built-in tool; it is kept", written), didYouMean(written, contract.Names()))
 	}
 	for _, n := range names {
