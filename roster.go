@@ -367,9 +367,17 @@ func (a *App) dispatcher(ctx context.Context) (*dispatch.Local, error) {
 		return nil, err
 	}
 	a.local, err = dispatch.NewLocal(ctx, backend, a.run, dispatch.Options{
-		LockDir: filepath.Join(a.state, "workers"), Claim: a.opts.Claim, Log: a.opts.Log,
+		LockDir: filepath.Join(a.state, "workers"), Claim: a.opts.Claim, Ended: a.endStarted, Log: a.opts.Log,
 	})
 	return a.local, err
+}
+
+// endStarted ends the programs that were started for runs, and may still be at work.
+// They keep the lock of the dispatcher open.
+func (a *App) endStarted() error {
+	a.jobs.Close()
+	a.browsers.Close()
+	return a.closeServers()
 }
 
 // Close lets turns finish until ctx ends, hands over what is left, and closes
@@ -382,10 +390,9 @@ func (a *App) Close(ctx context.Context) error {
 	var errs []error
 	if local != nil {
 		errs = append(errs, local.Close(ctx))
+	} else {
+		errs = append(errs, a.endStarted())
 	}
-	a.jobs.Close()
-	errs = append(errs, a.closeServers())
-	a.browsers.Close()
 	errs = append(errs, a.files.Close())
 	a.client.CloseIdleConnections()
 	errs = append(errs, a.temp.remove())

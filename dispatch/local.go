@@ -26,6 +26,9 @@ type Options struct {
 	// Claim takes up all shared streams that are runnable or abandoned, not
 	// only those submitted here.
 	Claim bool
+	// Ended is called by Close when no job runs any more, and while the lock is still
+	// held: it ends what has been started for jobs. nil: there is nothing.
+	Ended func() error
 	Log   *slog.Logger // nil: discarded
 }
 
@@ -253,12 +256,16 @@ func (l *Local) Close(ctx context.Context) error {
 		l.lose(ErrClosed)
 		<-done // jobs end when their context does
 	}
+	var err error
+	if l.opts.Ended != nil {
+		err = l.opts.Ended()
+	}
 	l.quit()
 	l.loops.Wait()
 	l.lose(ErrClosed)
 	bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatEvery)
 	defer cancel()
-	return errors.Join(l.backend.Bury(bye, l.worker), l.lock.Close())
+	return errors.Join(err, l.backend.Bury(bye, l.worker), l.lock.Close())
 }
 
 // use and release count who needs a stream's topic.

@@ -31,7 +31,7 @@ func newTreeWorld(t *testing.T, rt *rapid.T) *world {
 	alone := w.tools
 	w.tools = append(w.tools, give)
 	w.child = func(_ context.Context, c engine.Child) (*engine.Blueprint, error) {
-		if c.Open != nil && rapid.IntRange(0, 9).Draw(rt, "gone") == 0 {
+		if c.Open != nil && w.draw("gone", 9) == 0 {
 			return nil, fmt.Errorf("there is no %s any more", c.Profile)
 		}
 		below := *w.bench

@@ -246,7 +246,7 @@ func (w *workspace) checkShared(ids []string) {
 				open[b.Call]++
 			case *session.ToolAfter:
 				if open[b.Call]--; b.Outcome != session.OK && b.Outcome != session.NotKnown {
-					w.t.Errorf("%s: a call ended as %s", id, b.Outcome)
+					w.t.Errorf("%s: a call ended as %s: %s", id, b.Outcome, message.PartsText(b.Parts))
 				}
 			case *session.LoopEnd:
 				if ends++; b.Reason != session.ReasonDone {
