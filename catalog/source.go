@@ -59,15 +59,16 @@ var configFiles = [...]string{"agent.toml", "agent.json", "agent.yaml", "agent.y
 func sourcesBelow(dir, prefix string) []Source {
 	var out []Source
 	for _, p := range []string{
-		"profiles", "rig/profiles", "*-rig/profiles", ".opencode/agent", ".opencode/agents", ".claude/agents", ".gemini/agents",
+		"profiles", "rig/profiles", "*-rig/profiles", "opencode.json", "opencode.jsonc", ".opencode/agent", ".opencode/agents", ".claude/agents", ".gemini/agents",
 		".codex/agents", ".github/agents", ".github/chatmodes", "agent", "agents",
 	} {
 		if strings.Contains(p, "*") {
 			out = append(out, Source{Path: dir, Root: dir, Shown: filepath.Join(prefix, "."), Claimed: true, standard: true, only: []string{p}})
 			continue
 		}
+		folder := path.Ext(p) != ".json" && path.Ext(p) != ".jsonc"
 		p = filepath.FromSlash(p)
-		out = append(out, Source{Path: filepath.Join(dir, p), Root: dir, Shown: filepath.Join(prefix, p), Claimed: true, standard: true})
+		out = append(out, Source{Path: filepath.Join(dir, p), Root: dir, Shown: filepath.Join(prefix, p), Claimed: folder, standard: folder})
 	}
 	return out
 }

@@ -29,6 +29,8 @@ func TestPrecedence(t *testing.T) {
 		{dir, "profiles/x.md", md("profiles")},
 		{dir, "rig/profiles/x.md", knot("rig")},
 		{dir, "night-rig/profiles/x.md", knot("another rig")},
+		{dir, "opencode.json", `{"agent": {"a": {"description": "opencode.json", "prompt": "p"}}}`},
+		{dir, "opencode.jsonc", `{"agent": {"a": {"description": "opencode.jsonc", "prompt": "p"}}} // x`},
 		{dir, ".opencode/agent/x.md", md("opencode agent")},
 		{dir, ".opencode/agents/x.md", md("opencode agents")},
 		{dir, ".claude/agents/x.md", md("claude")},

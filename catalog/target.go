@@ -108,6 +108,9 @@ func (c *Catalog) edit(ctx context.Context, name string, f func(*target) error) 
 	if t.source.ReadOnly {
 		return &ReadOnlyError{Name: name, File: t.shown, Why: "it is in the user's folder, which serves other workspaces too: edit it by hand"}
 	}
+	if t.there() && dialect.Shared(t.source.place(t.rel)) {
+		return &ReadOnlyError{Name: name, File: t.shown, Why: "it is OpenCode's configuration, which says more than its profiles: edit it by hand, or write a file in .opencode/agent, which goes before it"}
+	}
 	return f(t)
 }
 

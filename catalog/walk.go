@@ -342,7 +342,7 @@ func isCandidate(name string) bool {
 	case ".md", ".toml", ".json", ".yaml", ".yml":
 		return true
 	}
-	return false
+	return dialect.Shared(name)
 }
 
 // hidden says whether a name is not read: it starts with a dot, and is not a

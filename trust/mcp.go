@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"bytes"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ func ServerFiles() []ServerFile {
 func (f ServerFile) Servers(data []byte) (key string, value *yaml.Node, err error) {
 	var doc yaml.Node // JSON is YAML, and this knows the places
 	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))
-	if err := yaml.Load(plainJSON(data), &doc, limits); err != nil {
+	if err := yaml.Load(profile.PlainJSON(data), &doc, limits); err != nil {
 		return "", nil, err
 	}
 	if len(doc.Content) == 0 {
@@ -60,38 +59,4 @@ func variables(n *yaml.Node, depth int) {
 	for _, c := range n.Content {
 		variables(c, depth-1)
 	}
-}
-
-// plainJSON makes blanks of the comments in JSON, so that all places stay.
-func plainJSON(data []byte) []byte {
-	if !bytes.Contains(data, []byte("//")) && !bytes.Contains(data, []byte("/*")) {
-		return data
-	}
-	out := bytes.Clone(data)
-	for i := 0; i < len(out); i++ {
-		switch {
-		case out[i] == '"':
-			for i++; i < len(out) && out[i] != '"' && out[i] != '\n'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-		case out[i] == '/' && i+1 < len(out) && out[i+1] == '/':
-			for ; i < len(out) && out[i] != '\n'; i++ {
-				out[i] = ' '
-			}
-		case out[i] == '/' && i+1 < len(out) && out[i+1] == '*':
-			end := bytes.Index(out[i+2:], []byte("*/"))
-			if end < 0 {
-				end = len(out) - i - 4
-			}
-			for stop := min(i+2+max(end, 0)+2, len(out)); i < stop; i++ {
-				if out[i] != '\n' {
-					out[i] = ' '
-				}
-			}
-			i--
-		}
-	}
-	return out
 }

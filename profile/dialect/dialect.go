@@ -102,7 +102,7 @@ func Detect(f *File) (Dialect, bool) {
 	var best Dialect
 	most := No
 	for _, d := range All() {
-		if data && d.markdown() {
+		if data && d.markdown() && !(d.Name == "opencode" && isOpencodeConfig(f.Path)) {
 			continue
 		}
 		if c := d.Detect(f); c > most {
@@ -119,7 +119,7 @@ func Detect(f *File) (Dialect, bool) {
 // YAML. No source claims such files.
 func isData(file string) bool {
 	switch path.Ext(file) {
-	case ".toml", ".json", ".yaml", ".yml":
+	case ".toml", ".json", ".jsonc", ".yaml", ".yml":
 		return true
 	}
 	return false

@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func Fix(f *File) (data []byte, fixed []profile.Diagnostic) {
 }
 
 func isDataFile(f *File) bool {
-	return slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, path.Ext(cmp.Or(f.Path, f.Name)))
+	return isData(cmp.Or(f.Path, f.Name))
 }
 
 // yamlStart gives where a line of the file starts, from 1.

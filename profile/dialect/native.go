@@ -42,6 +42,12 @@ func (g grammar) decode(f *File) *decoder {
 	}
 	d.p.Body = string(d.doc.front.Body)
 	d.p.BodyAt = source.Origin{Layer: source.Profile, File: f.Name, Line: d.doc.front.BodyLine, Column: 1}
+	g.read(d)
+	return d
+}
+
+// read reads the fields of the decoder's document.
+func (g grammar) read(d *decoder) {
 	d.topLevelUnique()
 	for i, fd := range d.doc.fields {
 		if fd.unread {
@@ -56,7 +62,6 @@ func (g grammar) decode(f *File) *decoder {
 		g.last(d)
 	}
 	d.restrict(g)
-	return d
 }
 
 // done gives what was decoded, with its revision.

@@ -7,12 +7,16 @@ import (
 	"github.com/rosterrun/roster/source"
 )
 
-// opencode is the dialect of .opencode/agent, agent and agents.
+// opencode is the dialect of .opencode/agent, agent and agents, and of the agents in
+// OpenCode's own configuration, which is only read.
 func opencode() Dialect {
 	return Dialect{Name: "opencode", Detect: detectOpencode, Decode: decodeOpencode, Encode: encodeOpencode}
 }
 
 func detectOpencode(f *File) Certainty {
+	if isOpencodeConfig(f.Path) {
+		return detectOpencodeConfig(f)
+	}
 	if inDotFolder(f.Path, ".opencode") {
 		return ByFolder
 	}
@@ -42,6 +46,9 @@ func ownOpencode(d *decoder, f field) bool {
 }
 
 func decodeOpencode(f *File) ([]*profile.Profile, []profile.Diagnostic) {
+	if isOpencodeConfig(f.Path) {
+		return decodeOpencodeConfig(f)
+	}
 	d := opencodeGrammar().decode(f)
 	if !d.doc.broken {
 		if strings.TrimSpace(d.p.Description.V) == "" {

@@ -34,11 +34,15 @@ func parseTree(file, place string, data []byte) *tree {
 		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeTooLarge, at, "",
 			fmt.Sprintf("the file has more than %d bytes", profile.MaxFile), "")}}
 	}
-	if ext := path.Ext(place); ext != ".toml" && tooMany(data, ext == ".json") {
+	ext := path.Ext(place)
+	if isOpencodeConfig(place) {
+		data, ext = profile.PlainJSON(data), ".json"
+	}
+	if ext != ".toml" && tooMany(data, ext == ".json") {
 		return &tree{diags: []profile.Diagnostic{profile.Diagnose(profile.CodeTooLarge, at, "",
 			fmt.Sprintf("the file holds more than %d values", maxValues), "")}}
 	}
-	switch path.Ext(place) {
+	switch ext {
 	case ".json":
 		return jsonTree(file, data)
 	case ".toml":

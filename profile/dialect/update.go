@@ -27,6 +27,8 @@ func Update(f *File, p *profile.Profile) ([]Part, []profile.Diagnostic) {
 	switch {
 	case profile.Refused(ds):
 		return nil, ds
+	case Shared(f.Path):
+		return nil, byHand(f, sharedWhy)
 	case len(olds) != 1:
 		return nil, byHand(f, "it holds several profiles")
 	case d.Encode == nil:
