@@ -222,6 +222,9 @@ func (c *Client) idle() time.Duration {
 	return time.Until(c.used.Add(c.pool.opts.Idle))
 }
 
+// wanted says that somebody uses the client, or has just done so. The lock is held.
+func (c *Client) wanted() bool { return c.calls > 0 || time.Since(c.used) < c.pool.opts.Idle }
+
 // run looks after the connection until nobody uses it any more or the pool is closed.
 func (c *Client) run() {
 	again := &backoff.ExponentialBackOff{InitialInterval: soonest, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: latest}
@@ -239,7 +242,7 @@ func (c *Client) run() {
 		if !c.down(s, err) {
 			return
 		}
-		if s != nil && (err == errRestart || err == errForgotten || s.lasted() >= stable) {
+		if s != nil && (err == errIdle || err == errRestart || err == errForgotten || s.lasted() >= stable) {
 			continue
 		}
 		if !c.rest(again.NextBackOff()) && c.leave() {
@@ -265,8 +268,8 @@ func (c *Client) up(s *session) {
 func (c *Client) down(s *session, err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	on := err != errIdle && c.pool.ctx.Err() == nil
-	if !on && err == errIdle {
+	on := c.pool.ctx.Err() == nil && (err != errIdle || c.wanted())
+	if err == errIdle {
 		err = nil
 	}
 	if c.pool.ctx.Err() != nil {
@@ -283,7 +286,7 @@ func (c *Client) down(s *session, err error) bool {
 	}
 	if !on {
 		c.running = false
-	} else if err != errRestart {
+	} else if err != nil && err != errRestart {
 		c.log.note("the server is down: " + err.Error())
 	}
 	return on
@@ -293,7 +296,7 @@ func (c *Client) down(s *session, err error) bool {
 func (c *Client) leave() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pool.ctx.Err() == nil && c.calls == 0 && time.Since(c.used) < c.pool.opts.Idle {
+	if c.pool.ctx.Err() == nil && c.wanted() {
 		return false
 	}
 	c.running = false
