@@ -52,7 +52,9 @@ func (s *Same) count(c *CallState, turn int) {
 	default:
 		*s = Same{Times: 1}
 	}
-	s.Last = *c
+	// What else is known of it may come before its end in the log, and after it in the
+	// run, as a late answer of a person.
+	s.Last = CallState{ToolCall: c.ToolCall, Before: c.Before, After: c.After}
 }
 
 func sameEnd(a, b *ToolAfter) bool {

@@ -65,7 +65,7 @@ func TestHardCommandIsGoneAfterItsTimeout(t *testing.T) {
 		if err != nil || !r.Error {
 			t.Errorf("error %v, result %v", err, r)
 		}
-		if took := time.Since(start); took > 3*time.Second+killBound {
+		if took := time.Since(start); took > 5*time.Second { // a busy machine has time, and the command would go on for ever
 			t.Errorf("it took %v", took)
 		}
 		text := message.PartsText(r.Parts)
