@@ -57,26 +57,38 @@ func eachKind(t *testing.T, test func(*testing.T, sandbox.Kind)) {
 	}
 }
 
+// TestHardCommandIsGoneAfterItsTimeout: 200 ms after it, in the best of at most three
+// times.
 func TestHardCommandIsGoneAfterItsTimeout(t *testing.T) {
 	eachKind(t, func(t *testing.T, k sandbox.Kind) {
-		f, p, mark := hardPlan(t, k, "3s", 1<<30)
-		start := time.Now()
-		r, err := p.Run(t.Context(), nil)
-		if err != nil || !r.Error {
-			t.Errorf("error %v, result %v", err, r)
+		best := time.Hour
+		for i := 0; i < 3 && best > killBound; i++ {
+			best = min(best, timeOutHard(t, k))
 		}
-		if took := time.Since(start); took > 5*time.Second { // a busy machine has time, and the command would go on for ever
-			t.Errorf("it took %v", took)
-		}
-		text := message.PartsText(r.Parts)
-		f.has(text, "[timed out after 3s; the command and all that it started were ended]")
-		if len(text) > 4*(headBytes+tailBytes) { // of one byte U+FFFD makes three
-			t.Errorf("%d bytes are told", len(text))
-		}
-		if left := marked(t, mark); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
+		if best > killBound {
+			t.Errorf("it took %v longer than its timeout", best)
 		}
 	})
+}
+
+// timeOutHard says how long after its timeout the command was gone.
+func timeOutHard(t *testing.T, k sandbox.Kind) time.Duration {
+	f, p, mark := hardPlan(t, k, "3s", 1<<30)
+	start := time.Now()
+	r, err := p.Run(t.Context(), nil)
+	took := time.Since(start) - 3*time.Second
+	if err != nil || !r.Error {
+		t.Errorf("error %v, result %v", err, r)
+	}
+	text := message.PartsText(r.Parts)
+	f.has(text, "[timed out after 3s; the command and all that it started were ended]")
+	if len(text) > 4*(headBytes+tailBytes) { // of one byte U+FFFD makes three
+		t.Errorf("%d bytes are told", len(text))
+	}
+	if left := marked(t, mark); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return took
 }
 
 // killBound is how long a hard command may take to be gone.
