@@ -1,0 +1,1 @@
+var e={filter:`_filter_1r5jr_1`,title:`_title_1r5jr_10`};export{e as t};

@@ -1,0 +1,3 @@
+var e={input_tokens:0,output_tokens:0,cache_read_tokens:0,cache_write_tokens:0,cost:0};function t(t){return{id:t,profile:``,title:``,status:`idle`,rows:[],turns:[],steps:[],loops:0,usage:{...e}}}function n(e,t){return{input_tokens:e.input_tokens+t.input_tokens,output_tokens:e.output_tokens+t.output_tokens,cache_read_tokens:e.cache_read_tokens+t.cache_read_tokens,cache_write_tokens:e.cache_write_tokens+t.cache_write_tokens,cost:e.cost+t.cost,estimated:e.estimated||t.estimated||void 0}}function r(e){return(e??[]).filter(e=>e.type===`text`).map(e=>e.text??``).join(`
+
+`)}export{t as n,r,n as t};
