@@ -25,9 +25,13 @@ import (
 // session. It needs no closing, and costs no more than its fields until it is
 // prompted.
 //
+// What DefineAgent makes is an Agent too, of which there is only what it is: it runs
+// nowhere, and App.NewAgent makes none of it.
+//
 // An Agent is safe for concurrent use, also while a prompt runs.
 type Agent struct {
-	app  *App
+	app  *App      // nil: it runs nowhere
+	def  *AgentDef // of one that runs nowhere
 	id   string
 	opts AgentOptions
 
@@ -88,7 +92,7 @@ func (a *App) NewAgent(profile string, o AgentOptions) (*Agent, error) {
 	return g, nil
 }
 
-// ID is the agent_id.
+// ID is the agent_id; of what DefineAgent made, that of the definition.
 func (g *Agent) ID() string { return g.id }
 
 // Session is the agent's session. Its Stream is empty before the first prompt, and
@@ -107,6 +111,9 @@ func (g *Agent) Session() session.Key {
 // is bounded as a request's overrides are: it narrows limits, tools and
 // permissions, and never widens them.
 func (g *Agent) Set(key, text string) error {
+	if g.app == nil {
+		return ErrNotRunning
+	}
 	if _, err := resolve.Keys(source.Override, map[string]string{key: text}); text != "" && err != nil {
 		return err
 	}
@@ -128,6 +135,9 @@ func (g *Agent) Set(key, text string) error {
 // bounds only the storing. While the agent is at work, what happens is up to
 // AgentOptions.OnBusy: by default it is a *session.Busy.
 func (g *Agent) Prompt(ctx context.Context, text string, more ...message.Part) (*Run, error) {
+	if g.app == nil {
+		return nil, ErrNotRunning
+	}
 	parts, err := partsOf(text, more)
 	if err != nil {
 		return nil, err
@@ -198,16 +208,16 @@ func (g *Agent) Continue(ctx context.Context) (*Run, error) {
 // tool calls that have started, and those that have not are skipped. One that comes
 // too late begins a loop of its own.
 func (g *Agent) Steer(ctx context.Context, text string, more ...message.Part) error {
-	return g.post(ctx, g.app.Steer, text, more)
+	return g.post(ctx, (*App).Steer, text, more)
 }
 
 // FollowUp gives the agent a message for when it is done. One that comes too late
 // begins a loop of its own.
 func (g *Agent) FollowUp(ctx context.Context, text string, more ...message.Part) error {
-	return g.post(ctx, g.app.Followup, text, more)
+	return g.post(ctx, (*App).Followup, text, more)
 }
 
-func (g *Agent) post(ctx context.Context, post func(context.Context, session.Key, []message.Part) error, text string, more []message.Part) error {
+func (g *Agent) post(ctx context.Context, post func(*App, context.Context, session.Key, []message.Part) error, text string, more []message.Part) error {
 	parts, err := partsOf(text, more)
 	if err != nil {
 		return err
@@ -216,7 +226,7 @@ func (g *Agent) post(ctx context.Context, post func(context.Context, session.Key
 	if err != nil {
 		return err
 	}
-	if err := post(ctx, k, parts); err != nil {
+	if err := post(g.app, ctx, k, parts); err != nil {
 		return err
 	}
 	if err := g.app.Resume(ctx, k); !errors.Is(err, session.ErrNoWork) {
@@ -240,6 +250,9 @@ func (g *Agent) Abort(ctx context.Context) error {
 // that was said, and nothing that waits, is in it. The session before stays in the
 // store.
 func (g *Agent) Reset(ctx context.Context) error {
+	if g.app == nil {
+		return ErrNotRunning
+	}
 	k, err := g.begun()
 	if err != nil {
 		return nil // there is nothing to leave
@@ -275,6 +288,9 @@ func (g *Agent) leave(sum session.Summary) {
 
 // begun is the session, or an error before the first prompt.
 func (g *Agent) begun() (session.Key, error) {
+	if g.app == nil {
+		return session.Key{}, ErrNotRunning
+	}
 	k := g.Session()
 	if k.Stream == "" {
 		return k, fmt.Errorf("agent %s has no session yet, its first prompt begins one: %w", g.id, session.ErrNoStream)
@@ -305,6 +321,9 @@ type AgentState struct {
 // State is the state of the agent as the log tells it, whoever runs it. The first
 // call reads the whole log of the session; the next read on from there.
 func (g *Agent) State(ctx context.Context) (AgentState, error) {
+	if g.app == nil {
+		return AgentState{ID: g.id}, ErrNotRunning
+	}
 	g.viewing.Lock()
 	defer g.viewing.Unlock()
 	k := g.Session()
@@ -357,6 +376,9 @@ func (g *Agent) fold(ctx context.Context, k session.Key) (*session.State, error)
 // one for so long (App.Rotate). A session that has something to do, or waits for a
 // person, is not left. It says whether the session was left.
 func (g *Agent) CheckAndRotate(ctx context.Context, after time.Duration) (bool, error) {
+	if g.app == nil {
+		return false, ErrNotRunning
+	}
 	g.viewing.Lock() // one call at a time: two would begin a session each
 	defer g.viewing.Unlock()
 	k := g.Session()

@@ -63,6 +63,9 @@ func (g *guard) over(d *engine.Deps) {
 // place of those set before; without any there are none. A loop that another
 // process takes up does not know them.
 func (g *Agent) SetHooks(hooks ...Hook) error {
+	if g.app == nil {
+		return ErrNotRunning
+	}
 	list := make([]Hook, len(hooks))
 	for i, h := range hooks {
 		if list[i] = h; h.On == hook.AfterLoop {

@@ -43,7 +43,7 @@ func (a *App) Attach(ctx context.Context, name string, over session.Overrides, t
 	if from.err != nil {
 		return nil, nil, from.err
 	}
-	p, err := from.catalog.Get(name)
+	p, err := a.profileHere(ctx, from, name)
 	if err != nil {
 		return nil, nil, err
 	}

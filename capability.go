@@ -50,7 +50,7 @@ func (a *App) capabilities(s *spec.Spec) ([]engine.Capability, []profile.Diagnos
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.withServiceTools(s, append(append(append(all, more...), texts...), a.opts.Capabilities...))
+	return a.withServiceTools(s, append(append(append(all, more...), texts...), a.added(s)...))
 }
 
 // builtinCapability is that of a tool, without its tools: a group, or the tool alone.
@@ -73,8 +73,8 @@ func (a *App) allCapabilities(s *spec.Spec) ([]engine.Capability, []profile.Diag
 }
 
 // taken are the names that tools of servers cannot have.
-func (a *App) taken() []string {
-	names := append(append(contract.Names(), resourceTools()...), namesOf(a.opts.Capabilities)...)
+func (a *App) taken(s *spec.Spec) []string {
+	names := append(append(contract.Names(), resourceTools()...), namesOf(a.added(s))...)
 	for _, g := range contract.Groups() {
 		names = append(names, string(g))
 	}

@@ -42,12 +42,12 @@ type expander struct {
 }
 
 // expander resolves the profile: as a whole where something is to be run.
-func (a *App) expander(c *command.Command, out *CommandPrompt, call CommandCall) (*expander, error) {
+func (a *App) expander(ctx context.Context, c *command.Command, out *CommandPrompt, call CommandCall) (*expander, error) {
 	from := a.now()
 	if from.err != nil {
 		return nil, from.err
 	}
-	p, err := from.catalog.Get(out.Profile)
+	p, err := a.profileHere(ctx, from, out.Profile)
 	if err != nil {
 		return nil, err
 	}

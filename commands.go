@@ -128,7 +128,7 @@ func (a *App) Expand(ctx context.Context, call CommandCall) (*CommandPrompt, err
 	if c.Model != "" && call.Set["model"] == "" && call.Flags["model"] == "" {
 		out.Set = with(call.Set, "model", c.Model)
 	}
-	e, err := a.expander(c, out, call)
+	e, err := a.expander(ctx, c, out, call)
 	if err != nil {
 		return nil, err
 	}

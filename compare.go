@@ -11,49 +11,36 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/dispatch"
+	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/clock"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
 
+// Comparison is one prompt for several candidates at once, and Candidate one of
+// them.
+type (
+	Comparison = host.Comparison
+	Candidate  = host.Candidate
+)
+
 // The ways to pick one of several answers.
 const (
-	PickFirst  = "first"  // the first that is there; the others are cancelled
-	PickFewest = "fewest" // the one that took the fewest tokens
-	PickMost   = "most"   // the one that took the most tokens
-	PickJudge  = "judge"  // the one that another profile says
+	PickFirst  = host.PickFirst  // the first that is there; the others are cancelled
+	PickFewest = host.PickFewest // the one that took the fewest tokens
+	PickMost   = host.PickMost   // the one that took the most tokens
+	PickJudge  = host.PickJudge  // the one that another profile says
 )
 
 // Bounds of a comparison: how many candidates there are, how long their ends are
 // waited for after a cancel, and how much of each answer a judge is shown, in
 // bytes.
 const (
-	MaxCandidates = 8
+	MaxCandidates = host.MaxCandidates
 	cancelTime    = 30 * time.Second
 	maxJudged     = 50_000
 )
-
-// Comparison is one prompt for several candidates at once, each on a copy of the
-// session.
-type Comparison struct {
-	Key        session.Key // of the session that goes on with the winner; an empty Stream: a new one
-	Parts      []message.Part
-	Candidates []Candidate
-	Pick       string // see the constants
-	Judge      string // the profile that picks, with PickJudge
-	// Flags, AllowAll, Shared and User are as in Ask, for all candidates. Nobody
-	// can answer their questions.
-	Flags    map[string]string
-	AllowAll bool
-	Shared   bool
-	User     string
-}
-
-// Candidate is who is asked. Set and Flags override profile keys, as in Ask.
-type Candidate struct {
-	Profile    string // empty: that of the session
-	Set, Flags map[string]string
-}
 
 // Compared is what came of a Comparison.
 type Compared struct {
@@ -81,8 +68,38 @@ func (b *Branched) tokens() int64 { return b.End.Usage.Limited() }
 
 func (b *Branched) done() bool { return b.End != nil && b.End.Reason == session.ReasonDone }
 
+// View is what came of a comparison, for programs.
+func (c *Compared) View() view.Compared {
+	v := view.Compared{ID: c.Key.Stream, Winner: c.Winner, Pick: c.Pick, Note: c.Note, Answers: []view.Branched{}}
+	for i := range c.Answers {
+		v.Answers = append(v.Answers, c.Answers[i].view())
+	}
+	if c.Judge != nil {
+		judge := c.Judge.view()
+		v.Judge = &judge
+	}
+	return v
+}
+
+func (b *Branched) view() view.Branched {
+	v := view.Branched{ID: b.Key.Stream, Profile: b.Profile, Model: b.Model}
+	if b.Err != nil {
+		v.Error = b.Err.Error()
+	}
+	if b.End != nil {
+		v.Reason, v.Text, v.Usage = b.End.Reason, b.End.Text, b.End.Usage
+		if b.End.Error != nil {
+			v.Error = b.End.Error.Error
+		}
+	}
+	return v
+}
+
 // ComparisonError: a comparison cannot be made, or has no winner.
-type ComparisonError struct{ Reason string }
+type ComparisonError struct {
+	Reason string
+	Asked  bool // the candidates were asked, and none came to an answer
+}
 
 func (e *ComparisonError) Error() string { return "compare: " + e.Reason }
 
@@ -96,7 +113,10 @@ func (a *App) Compare(ctx context.Context, c Comparison) (Compared, error) {
 	if err != nil {
 		return Compared{}, err
 	}
-	if err := c.check(); err != nil {
+	if err := checkComparison(&c); err != nil {
+		return Compared{}, err
+	}
+	if err := a.serves(a.withTenant(c.Key).Tenant); err != nil {
 		return Compared{}, err
 	}
 	from, said, err := a.base(ctx, &c)
@@ -124,8 +144,8 @@ func (a *App) Compare(ctx context.Context, c Comparison) (Compared, error) {
 	return out, a.goOnWith(ctx, d, &out, len(session.BranchMessages(said)))
 }
 
-func (c *Comparison) check() error {
-	fail := func(format string, args ...any) error { return &ComparisonError{fmt.Sprintf(format, args...)} }
+func checkComparison(c *Comparison) error {
+	fail := func(format string, args ...any) error { return &ComparisonError{Reason: fmt.Sprintf(format, args...)} }
 	switch {
 	case len(c.Candidates) < 2:
 		return fail("there is nothing to compare: name at least two candidates")
@@ -166,7 +186,7 @@ func (a *App) base(ctx context.Context, c *Comparison) (from *origin, said []*me
 			*p = from.profile
 		}
 		if c.Candidates[i].Profile == "" {
-			return nil, nil, &ComparisonError{"a new session has no profile: name that of each candidate"}
+			return nil, nil, &ComparisonError{Reason: "a new session has no profile: name that of each candidate"}
 		}
 	}
 	from.profile = cmp.Or(from.profile, c.Candidates[0].Profile)
@@ -176,7 +196,7 @@ func (a *App) base(ctx context.Context, c *Comparison) (from *origin, said []*me
 // runnable refuses what cannot run before anything is stored.
 func (a *App) runnable(ctx context.Context, c *Comparison, set session.Settings) error {
 	for i := range c.Candidates {
-		ask := c.ask(&c.Candidates[i])
+		ask := candidateAsk(c, &c.Candidates[i])
 		over := session.Overrides{Set: ask.Set, Flags: ask.Flags, AllowAll: ask.AllowAll, Session: set}
 		if _, err := a.compile(ctx, ask.Profile, over, true); err != nil {
 			return fmt.Errorf("candidate %d: %w", i+1, err)
@@ -191,7 +211,7 @@ func (a *App) runnable(ctx context.Context, c *Comparison, set session.Settings)
 	return nil
 }
 
-func (c *Comparison) ask(who *Candidate) Ask {
+func candidateAsk(c *Comparison, who *Candidate) Ask {
 	flags := map[string]string{}
 	for _, m := range []map[string]string{c.Flags, who.Flags} {
 		for k, v := range m {
@@ -200,7 +220,7 @@ func (c *Comparison) ask(who *Candidate) Ask {
 	}
 	return Ask{
 		Profile: who.Profile, Parts: slices.Clone(c.Parts), Set: who.Set, Flags: flags, AllowAll: c.AllowAll,
-		Shared: c.Shared, User: c.User, Headless: true,
+		Shared: c.Shared, User: c.User, KeyID: c.KeyID, Request: c.Request, Chain: c.Chain, Headless: true,
 	}
 }
 
@@ -211,7 +231,7 @@ func (a *App) answers(ctx context.Context, c *Comparison, from *origin, said []*
 	for i := range list {
 		b := from.branch(session.BranchCompare, said)
 		b.Profile = c.Candidates[i].Profile
-		list[i], posts[i] = a.begin(ctx, c.ask(&c.Candidates[i]), c.Key.Tenant, b)
+		list[i], posts[i] = a.begin(ctx, candidateAsk(c, &c.Candidates[i]), c.Key.Tenant, b)
 	}
 	all, stop := context.WithCancel(ctx)
 	defer stop()
@@ -297,7 +317,7 @@ func (a *App) pick(ctx context.Context, c *Comparison, from *origin, out *Compar
 		}
 	}
 	if len(done) == 0 {
-		return &ComparisonError{"no candidate came to an answer: " + whyNot(out.Answers)}
+		return &ComparisonError{Reason: "no candidate came to an answer: " + whyNot(out.Answers), Asked: true}
 	}
 	first := slices.MinFunc(done, func(i, j int) int { return out.Answers[i].order - out.Answers[j].order })
 	byTokens := func(i, j int) int { return cmp.Compare(out.Answers[i].tokens(), out.Answers[j].tokens()) }

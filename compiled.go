@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -13,7 +14,9 @@ import (
 	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/engine"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/prompt"
+	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool/skill"
@@ -24,13 +27,17 @@ import (
 type compiled struct {
 	mu   sync.Mutex
 	kept map[compiledKey]compilation
+	most int // 0: keptCompilations
 }
 
 type compiledKey struct {
 	profile, overrides string
+	of                 *profile.Profile // as it stands in the catalog, or as a resolver gives it
+	built              string           // the revision of what was built of it for the request
 	session            session.Settings
 	allowAll, headless bool
 	above              string // the spec of the agent that delegates
+	client             string // what the program brings along that asks
 	tree               string // that it works in
 }
 
@@ -66,6 +73,7 @@ func (a *App) compile(ctx context.Context, name string, over session.Overrides, 
 // compiling is what a profile is compiled for.
 type compiling struct {
 	name     string
+	of       request // for whom
 	over     session.Overrides
 	headless bool
 	above    *engine.Blueprint // of the agent that it works for; nil: for nobody
@@ -84,19 +92,40 @@ func (c *compiling) in() (tree *spec.Worktree, shared bool) {
 
 func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, error) {
 	from := a.now()
-	all, skills := from.catalog.Snapshot(), from.skills.Snapshot()
-	p, err := all.Get(c.name)
+	all := from.catalog.Snapshot()
+	p, err := a.profileOf(ctx, all, c.of.tenant(), c.name)
 	if err != nil {
 		return nil, err
 	}
-	name, over, headless, above := c.name, c.over, c.headless, c.above
-	key := compiledKey{name, text(over.Set) + "\n" + text(over.Flags), over.Session, over.AllowAll, headless, above.Digest(), ""}
+	basis := basisOf(p)
+	p, observe, err := a.built(ctx, from, p, c)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.compileProfile(ctx, from, all, p, basis, c)
+	if err == nil && observe != nil {
+		b = b.Observed(observe)
+	}
+	return b, err
+}
+
+// compileProfile compiles a profile of a basis, once as long as nothing changes.
+func (a *App) compileProfile(ctx context.Context, from *setup, all *catalog.Snapshot, p, basis *profile.Profile, c compiling) (*engine.Blueprint, error) {
+	over, headless, above, skills := c.over, c.headless, c.above, from.skills.Snapshot()
+	key := compiledKey{
+		profile: c.name, overrides: text(over.Set) + "\n" + text(over.Flags), of: basis,
+		session: over.Session, allowAll: over.AllowAll, headless: headless, above: above.Digest(), client: clientDigest(over.Client),
+	}
+	cache := from.compiled
+	if isBuilt(p.Code) {
+		cache, key.built = from.built.compiled, p.Revision()
+	}
 	tree, shared := c.in()
 	root := a.Dir()
 	if tree != nil {
 		root, key.tree = tree.Root, tree.Dir
 	}
-	if b := from.compiled.get(key, all, skills); b != nil {
+	if b := cache.get(key, all, skills); b != nil {
 		return b, nil
 	}
 	now := time.Now()
@@ -107,6 +136,23 @@ func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, er
 	if above != nil {
 		in.Above, in.Inherit = above.Spec, &above.Spec.Model
 	}
+	s, err := a.resolveToRun(from, all, in, headless)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, stamps(a.Dir(), slices.Concat(a.scripts(s), a.documentFiles(s), s.Files)...)...)
+	b, err := a.blueprint(ctx, from, s, headless)
+	if err == nil && over.Client != nil {
+		b, err = b.ForClient(over.Client)
+	}
+	if err == nil && areSettled(files, now) && a.documentsHere(s) && worthKeeping(s) {
+		cache.put(key, compilation{all, skills, files, b})
+	}
+	return b, err
+}
+
+// resolveToRun resolves a profile, with whom it can give work to, and has its keys read.
+func (a *App) resolveToRun(from *setup, all *catalog.Snapshot, in resolve.Input, headless bool) (*spec.Spec, error) {
 	s, _, err := a.resolveInput(from, in)
 	if err != nil {
 		return nil, err
@@ -115,15 +161,7 @@ func (a *App) compileIn(ctx context.Context, c compiling) (*engine.Blueprint, er
 	if own := s.Context.Summariser; own != nil {
 		a.readKeys(own)
 	}
-	if err := a.reach(from, all, s, headless, above != nil); err != nil {
-		return nil, err
-	}
-	files = append(files, stamps(a.Dir(), slices.Concat(a.scripts(s), a.documentFiles(s), s.Files)...)...)
-	b, err := a.blueprint(ctx, from, s, headless)
-	if err == nil && areSettled(files, now) && a.documentsHere(s) {
-		from.compiled.put(key, compilation{all, skills, files, b})
-	}
-	return b, err
+	return s, a.reach(from, all, s, headless, in.Above != nil)
 }
 
 // scripts are the files that the models of a spec answer from.
@@ -202,7 +240,7 @@ func current(b *engine.Blueprint) bool {
 func (c *compiled) put(k compiledKey, v compilation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept == nil || len(c.kept) >= keptCompilations {
+	if c.kept == nil || len(c.kept) >= cmp.Or(c.most, keptCompilations) {
 		c.kept = map[compiledKey]compilation{}
 	}
 	c.kept[k] = v

@@ -70,7 +70,7 @@ func (e *summariserError) Unwrap() error { return e.err }
 // noProviders notes what is to add to requests and is not there.
 func (a *App) noProviders(s *spec.Spec) (ds []profile.Diagnostic) {
 	for _, name := range s.Context.Providers {
-		if a.opts.ContextProviders[name] != nil {
+		if a.contextProvider(s, name) != nil {
 			continue
 		}
 		hint := "this program has none; programs that embed Roster give them in Options.ContextProviders"
@@ -88,7 +88,7 @@ func (a *App) noProviders(s *spec.Spec) (ds []profile.Diagnostic) {
 func (a *App) furnishContext(ctx context.Context, s *spec.Spec, b *engine.Blueprint) error {
 	var adds []engine.Provider
 	for _, name := range s.Context.Providers {
-		if p := a.opts.ContextProviders[name]; p != nil {
+		if p := a.contextProvider(s, name); p != nil {
 			adds = append(adds, engine.Provider{Name: name, Ask: p})
 		}
 	}
@@ -97,7 +97,7 @@ func (a *App) furnishContext(ctx context.Context, s *spec.Spec, b *engine.Bluepr
 			adds = append(adds, p)
 		}
 	}
-	b.Extend(adds, a.opts.Transforms)
+	b.Extend(adds, a.transforms(s))
 	own := s.Context.Summariser
 	if own == nil {
 		return nil

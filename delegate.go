@@ -157,14 +157,15 @@ func (a *App) child(ctx context.Context, c engine.Child) (*engine.Blueprint, err
 		return a.storedBlueprint(ctx, c.Key, c.Open)
 	}
 	from := a.now()
-	p, err := from.catalog.Get(c.Profile)
+	of := request{key: c.Key, session: c.Session, user: c.User, chain: c.Chain, depth: c.Depth}
+	p, err := a.profileOf(ctx, from.catalog.Snapshot(), of.tenant(), c.Profile)
 	if err != nil {
 		return nil, err
 	}
 	if from.mode(p) == primary {
 		return nil, errors.New(a.refusal(c.Above.Spec, c.Profile))
 	}
-	return a.housed(ctx, c.Session, nil, compiling{name: c.Profile, over: passedOn(c.Overrides), headless: c.Headless, above: c.Above})
+	return a.housed(ctx, c.Session, nil, compiling{name: c.Profile, of: of, over: passedOn(c.Overrides), headless: c.Headless, above: c.Above})
 }
 
 // permissionMode is the key of what a person says of a whole run, and not of

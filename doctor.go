@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -22,13 +23,7 @@ import (
 
 // Finding is one thing that was looked at, and how it stands. It never holds a
 // secret.
-type Finding struct {
-	Area   string `json:"area"` // workspace, profiles, models, store, web, services, servers or commands
-	Name   string `json:"name"`
-	Status string `json:"status"` // ok, note, warning or error
-	Detail string `json:"detail"`
-	Hint   string `json:"hint,omitempty"`
-}
+type Finding = view.Finding
 
 // Doctor looks at what a run would need: the workspace and whether it is trusted,
 // the profiles, the providers and their keys, the store, the programs. It runs no
@@ -53,7 +48,7 @@ type doctor struct {
 }
 
 func (d *doctor) add(area, name, status, detail, hint string) {
-	d.found = append(d.found, Finding{area, name, status, detail, hint})
+	d.found = append(d.found, Finding{Area: area, Name: name, Status: status, Detail: detail, Hint: hint})
 }
 
 func (d *doctor) workspace() {

@@ -5,10 +5,14 @@ import (
 	"errors"
 
 	"github.com/rosterrun/roster/command"
+	"github.com/rosterrun/roster/engine"
 	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/worktree"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/rig"
+	"github.com/rosterrun/roster/rig/ledger"
+	"github.com/rosterrun/roster/rig/runner"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -26,6 +30,8 @@ func Code(err error) string {
 	var grant *grants.NotFoundError
 	var noMessage *NoMessageError
 	var schema *SchemaError
+	var clientTool *engine.ClientToolError
+	var results *ResultsError
 	var nothing *NothingSaidError
 	var noPrompt *NotPromptError
 	var export *ImportError
@@ -33,6 +39,7 @@ func Code(err error) string {
 	var other *PlanError
 	var noTree *NoWorktreeError
 	var goneTree *WorktreeGoneError
+	var holdsTree *HoldsWorktreeError
 	var gone *worktree.GoneError
 	var conflicts *worktree.ConflictError
 	var dirty *worktree.DirtyError
@@ -40,7 +47,21 @@ func Code(err error) string {
 	var noCommit *worktree.NoCommitError
 	var noCommand *command.NotFoundError
 	var badCommand *command.Error
+	var noTenant *UnknownTenantError
+	var undefined *DefinitionError
+	var unbuilt *BuildError
+	var noRig *rig.NoRigError
+	var noKnot *rig.NotFoundError
+	var noStrand *runner.StrandError
+	var waits *runner.Waiting
+	var compared *ComparisonError
 	switch {
+	case errors.As(err, &noTenant):
+		return "UnknownTenant"
+	case errors.As(err, &undefined):
+		return "InvalidDefinition"
+	case errors.As(err, &unbuilt):
+		return "ProfileFailed"
 	case errors.As(err, &me):
 		return me.Name()
 	case errors.As(err, &name):
@@ -49,6 +70,8 @@ func Code(err error) string {
 		return diag.Name
 	case errors.As(err, &busy):
 		return "Busy"
+	case errors.As(err, &holdsTree):
+		return "HoldsWorktree"
 	case errors.As(err, &export):
 		return "InvalidExport"
 	case errors.As(err, &exists):
@@ -65,8 +88,16 @@ func Code(err error) string {
 		return "InvalidAnswer"
 	case errors.As(err, &noMessage), errors.As(err, &nothing), errors.As(err, &noPrompt):
 		return "MessageNotFound"
+	case errors.As(err, &compared) && compared.Asked:
+		return "NoAnswer"
+	case errors.As(err, &compared):
+		return "InvalidComparison"
 	case errors.As(err, &schema):
 		return "InvalidSchema"
+	case errors.As(err, &clientTool):
+		return "InvalidTool"
+	case errors.As(err, &results):
+		return "UnknownToolCall"
 	case errors.As(err, &noTree):
 		return "NoWorktree"
 	case errors.As(err, &goneTree), errors.As(err, &gone):
@@ -81,6 +112,16 @@ func Code(err error) string {
 		return "CommandNotFound"
 	case errors.As(err, &badCommand):
 		return "InvalidCommand"
+	case errors.As(err, &noRig):
+		return "RigNotFound"
+	case errors.As(err, &noKnot):
+		return "KnotNotFound"
+	case errors.As(err, &noStrand):
+		return "InvalidStrand"
+	case errors.As(err, &waits):
+		return "KnotWaits"
+	case errors.Is(err, ledger.ErrNoJob):
+		return "JobNotFound"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

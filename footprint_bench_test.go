@@ -54,7 +54,7 @@ func write(b testing.TB, dir, name, text string) {
 	}
 }
 
-func files(b testing.TB, dir string) []string {
+func listed(b testing.TB, dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
 		b.Fatal(err)

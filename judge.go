@@ -27,7 +27,7 @@ func (a *App) judge(ctx context.Context, c *Comparison, from *origin, out *Compa
 	b.Profile, b.Settings = c.Judge, session.Settings{}
 	ask := Ask{
 		Profile: c.Judge, Parts: []message.Part{message.Text{Text: verdictPrompt(message.PartsText(c.Parts), texts)}},
-		Shared: c.Shared, User: c.User, Headless: true,
+		Shared: c.Shared, User: c.User, KeyID: c.KeyID, Request: c.Request, Chain: c.Chain, Headless: true,
 	}
 	got, sub := a.begin(ctx, ask, c.Key.Tenant, b)
 	if got.Err == nil {

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/rosterrun/roster/command"
+	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/host/mcp"
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 )
@@ -20,8 +22,23 @@ import (
 // takes all profiles that are not hidden. It starts nothing before a client comes.
 // The caller closes it, before the App.
 func (a *App) MCP(offer func(*profile.Profile) bool) *mcp.Server {
+	return a.mcpFor(identity.Local(), a.ownDeps(), offer)
+}
+
+// mcpFront serves each caller from the workspace of his tenant.
+func (a *App) mcpFront() *mcp.Front {
+	return mcp.NewFront(func(c identity.Caller) (*mcp.Server, error) {
+		b, err := a.tenantOf(c)
+		if err != nil {
+			return nil, err
+		}
+		return b.mcpFor(c, b.hostDeps(), nil), nil
+	})
+}
+
+func (a *App) mcpFor(c identity.Caller, d host.Deps, offer func(*profile.Profile) bool) *mcp.Server {
 	return mcp.New(mcp.Options{
-		Host: a.hostDeps(), Profiles: a.watchProfiles, Resume: a.Resume, Offer: offer,
+		Caller: c, Host: d, Profiles: a.watchProfiles, Resume: a.Resume, Offer: offer,
 		Prompts: a.mcpPrompts, Prompt: a.mcpPrompt, Version: version(), Log: a.opts.Log,
 	})
 }

@@ -25,7 +25,7 @@ func (a *App) Permit(ctx context.Context, name string, over session.Overrides, t
 	if from.err != nil {
 		return view.Permit{}, nil, from.err
 	}
-	p, err := from.catalog.Get(name)
+	p, err := a.profileHere(ctx, from, name)
 	if err != nil {
 		return view.Permit{}, nil, err
 	}

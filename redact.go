@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
@@ -87,9 +88,18 @@ func (a *App) redactKeys(keys map[string]string) map[string]string {
 // redactParts does the same for the texts of a message.
 func (a *App) redactParts(parts []message.Part) []message.Part {
 	for i, p := range parts {
-		if t, ok := p.(message.Text); ok {
-			t.Text = a.redact(t.Text)
-			parts[i] = t
+		switch p := p.(type) {
+		case message.Text:
+			p.Text = a.redact(p.Text)
+			parts[i] = p
+		case message.ToolCall:
+			if clean := a.redact(string(p.Input)); clean != string(p.Input) {
+				p.Input, p.Invalid = []byte(clean), p.Invalid || !json.Valid([]byte(clean))
+				parts[i] = p
+			}
+		case message.ToolResult:
+			p.Parts = a.redactParts(utf8Parts(p.Parts))
+			parts[i] = p
 		}
 	}
 	return parts

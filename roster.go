@@ -1,6 +1,3 @@
-// Package roster loads agent profiles, says what each resolves to and why, and
-// runs them. Open is the only wiring: the command line, the HTTP service and
-// programs that embed Roster all get what it built.
 package roster
 
 import (
@@ -20,9 +17,11 @@ import (
 	"github.com/rosterrun/roster/config"
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/hook"
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/internal/grants"
 	"github.com/rosterrun/roster/internal/keyfile"
 	"github.com/rosterrun/roster/internal/secret"
+	"github.com/rosterrun/roster/internal/trail"
 	"github.com/rosterrun/roster/internal/wire"
 	"github.com/rosterrun/roster/model"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -33,6 +32,7 @@ import (
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/store/postgres"
 	"github.com/rosterrun/roster/store/sqlite"
+	"github.com/rosterrun/roster/telemetry"
 	"github.com/rosterrun/roster/tool"
 	"github.com/rosterrun/roster/tool/browser"
 	"github.com/rosterrun/roster/tool/history"
@@ -41,6 +41,24 @@ import (
 
 // Options configure an App. The zero Options are those of the command line.
 type Options struct {
+	// Dir is the workspace of NewApp; empty: the current directory. Open is given one.
+	Dir string
+	// ResolveProfile gives profiles that are defined in code, or come from elsewhere;
+	// nil: there are those of the workspace alone. What it gives goes before what files
+	// say of the same name.
+	ResolveProfile ProfileResolver
+	// Catalog is used instead of the workspace's folders of profiles; those of a
+	// StaticResolver are added to it. nil: what the configuration names.
+	Catalog *catalog.Catalog
+	// Defaults are what profiles have that do not say otherwise, over the defaults of
+	// roster.yaml.
+	Defaults Defaults
+	// MaxTaskDepth is how many levels of agents may work below any, at most; 0: what
+	// profiles say, 3 by default; below 0: none.
+	MaxTaskDepth int
+	// Tools are what profiles are offered that list no tools: tools, groups and
+	// capabilities, by name. nil: all that their rules allow; empty: nothing.
+	Tools []string
 	// State is the directory of the database and blobs; default: outside the
 	// workspace, by the workspace's path (config.StateDir).
 	State string
@@ -82,32 +100,58 @@ type Options struct {
 	// commands; default: this program, which then has to call sandbox.Main
 	// first in its main function. Without that no command can be started.
 	Exec []string
+	// Identify finds out who sends a request to the App's handler, instead of
+	// server.auth of the configuration: for programs whose users show who they are
+	// in a way of their own. Whoever it returns an error for is refused, with what a
+	// *host.Error says, and else 401 without the error's text, which is logged. A
+	// caller without a tenant of a valid name is refused too; one without a role may
+	// do nothing. It is called for each request, at once, and again from time to
+	// time for a stream of a caller that has a Key. nil: server.auth says it.
+	Identify func(*http.Request) (identity.Caller, error)
 	// Record writes all model calls to a file; Replay answers from one.
 	Record, Replay string
-	Log            *slog.Logger // nil: discarded
+	// Metrics counts what happens, for WriteMetrics and the route /metrics.
+	Metrics bool
+	Log     *slog.Logger // nil: discarded
 }
 
-// App is an opened workspace. It is safe for concurrent use.
+// Defaults are keys of profiles that Options give to all.
+type Defaults struct {
+	Model             string   // as a profile names one
+	Temperature, TopP *float64 // 0 to 2, and 0 to 1; nil: the provider's
+}
+
+// App is an opened workspace. It is an http.Handler, and safe for concurrent use.
 type App struct {
 	opts    Options
 	dir     string // the workspace
+	host    *App   // of a tenant's workspace; nil: it is one of its own
+	apart   bool   // tenants have folders of their own, also if no file says so any more
+	tenant  config.Tenant
 	state   string
 	trusts  trust.Files
 	further []string     // folders of profiles that the options name
 	own     []string     // those of them that are outside of the workspace
 	client  *http.Client // one for all providers, so that connections are kept
 
-	setup  atomic.Pointer[setup] // see now
-	settle sync.Mutex            // held while it is replaced
+	front frontDoor // of ServeHTTP
+
+	defaults *profile.Profile      // keys of Options; nil: none
+	setup    atomic.Pointer[setup] // see now
+	settle   sync.Mutex            // held while it is replaced
 
 	states states
 	ready  sync.Map // *session.Prompt → ready: what Submit compiled for the run that it begins
 	guards sync.Map // agent_id → *guard: the hooks of agents that have some
 	grants *grants.Store
 	jobs   *tool.Jobs
-	files  *history.Keeper
-	temp   temp
 
+	telemetry atomic.Pointer[telemetry.Telemetry] // see observed
+	files     *history.Keeper
+	temp      temp
+
+	tenants  tenants
+	guardian guardian
 	servers  servers
 	browsers browser.Set
 	services services
@@ -132,13 +176,20 @@ var ErrClosed = errors.New("roster: the workspace is closed")
 // no database and no connection, and reads no secret. The diagnostics are what
 // has no effect; what is wrong is the error.
 func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
+	return open(dir, o, nil, config.Tenant{})
+}
+
+// open opens a workspace, or with a host that of one of its tenants.
+func open(dir string, o Options, host *App, t config.Tenant) (*App, []profile.Diagnostic, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if v := o.Getenv("ROSTER_TRUST"); v != "" {
+	if host != nil {
+		o.Trust = false // that was said of the host's workspace
+	} else if v := o.Getenv("ROSTER_TRUST"); v != "" {
 		all, err := strconv.ParseBool(v)
 		if err != nil {
 			return nil, nil, fmt.Errorf("ROSTER_TRUST is %q: it takes 1 or 0", v)
@@ -151,15 +202,19 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	if err := checkCapabilities(o.Capabilities); err != nil {
 		return nil, nil, err
 	}
-	a := &App{opts: o, jobs: tool.NewJobs(), client: wire.NewClient()}
+	a := &App{opts: o, host: host, tenant: t, jobs: tool.NewJobs(), client: wire.NewClient()}
+	if err := a.define(); err != nil {
+		return nil, nil, err
+	}
 	a.keyCommands.helper = a.helper
-	a.opts.Log = slog.New(secret.NewHandler(o.Log.Handler(), a.redactLog))
-	s := &setup{blueprints: &blueprints{}, compiled: &compiled{}, modelSkills: &modelSkills{}}
+	a.opts.Log = slog.New(secret.NewHandler(trail.Handler{Handler: o.Log.Handler()}, a.redactLog))
+	s := &setup{modelSkills: &modelSkills{}}
+	s.forget()
 	var broken error // what is trusted cannot be read
-	cfg, ds, err := config.Load(config.Options{Dir: dir, Getenv: o.Getenv, Flags: o.Flags, Trust: func(dir, home string) trust.View {
+	cfg, ds, err := a.load(dir, host != nil, func(dir, home string) trust.View {
 		broken = a.look(s, dir, home)
 		return s.view
-	}})
+	})
 	if err == nil {
 		err = a.place(cfg)
 	}
@@ -169,9 +224,19 @@ func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	if broken != nil {
 		ds = append(ds, config.Distrusted(broken))
 	}
+	a.apart = len(cfg.Server.Tenants) > 0
 	a.furnish(s, cfg)
 	a.setup.Store(s)
 	return a, ds, nil
+}
+
+// load reads the configuration of a workspace: of the nearest one, or exactly of dir.
+func (a *App) load(dir string, exact bool, view func(dir, home string) trust.View) (*config.Config, []profile.Diagnostic, error) {
+	cfg, ds, err := config.Load(config.Options{Dir: dir, Exact: exact, Getenv: a.opts.Getenv, Flags: a.opts.Flags, Trust: view})
+	if err == nil && a.host != nil {
+		ds = append(ds, a.confine(cfg)...)
+	}
+	return cfg, ds, err
 }
 
 // look reads what the user trusts of the workspace.
@@ -244,7 +309,7 @@ func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) 
 		return nil, nil, err
 	}
 	s := a.now()
-	p, err := s.catalog.Get(name)
+	p, err := a.profileHere(ctx, s, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -274,7 +339,7 @@ func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Di
 	if err == nil && !in.RulesOnly {
 		err = a.summariser(s, in, out)
 		ds = append(append(ds, a.noProviders(out)...), a.noBrowser(out)...)
-		ds = append(ds, a.noKnowledge(out)...)
+		ds = append(append(ds, a.noKnowledge(out)...), notShown(out)...)
 	}
 	if err != nil {
 		return nil, ds, err
@@ -318,6 +383,10 @@ func (a *App) open(ctx context.Context) (session.Backend, error) {
 		return nil, ErrClosed
 	case a.backend != nil:
 		return a.backend, nil
+	case a.host != nil:
+		b, err := a.host.Backend(ctx)
+		a.backend = b
+		return b, err
 	case a.opts.Backend != nil:
 		a.backend = a.opts.Backend
 		return a.backend, nil
@@ -352,11 +421,20 @@ func (a *App) storeFile(cfg *config.Config) (string, bool) {
 // Start opens the store and begins to run what is submitted. Submit does it
 // when needed.
 func (a *App) Start(ctx context.Context) error {
+	if err := a.openTenants(); err != nil {
+		return err
+	}
 	_, err := a.dispatcher(ctx)
 	return err
 }
 
 func (a *App) dispatcher(ctx context.Context) (*dispatch.Local, error) {
+	if a.host != nil {
+		if _, err := a.Backend(ctx); err != nil {
+			return nil, err
+		}
+		return a.host.dispatcher(ctx)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.local != nil && !a.closed {
@@ -366,7 +444,10 @@ func (a *App) dispatcher(ctx context.Context) (*dispatch.Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.local, err = dispatch.NewLocal(ctx, backend, a.run, dispatch.Options{
+	if err := a.observe(); err != nil {
+		return nil, err
+	}
+	a.local, err = dispatch.NewLocal(ctx, backend, a.runAny, dispatch.Options{
 		LockDir: filepath.Join(a.state, "workers"), Claim: a.opts.Claim, Ended: a.endStarted, Log: a.opts.Log,
 	})
 	return a.local, err
@@ -375,14 +456,20 @@ func (a *App) dispatcher(ctx context.Context) (*dispatch.Local, error) {
 // endStarted ends the programs that were started for runs, and may still be at work.
 // They keep the lock of the dispatcher open.
 func (a *App) endStarted() error {
+	var errs []error
+	for _, t := range a.Tenants() {
+		errs = append(errs, t.endStarted())
+	}
 	a.jobs.Close()
 	a.browsers.Close()
-	return a.closeServers()
+	return errors.Join(append(errs, a.closeServers())...)
 }
 
 // Close lets turns finish until ctx ends, hands over what is left, and closes
 // the store.
 func (a *App) Close(ctx context.Context) error {
+	a.front.close()
+	a.guardian.close() // what it has to store needs the store
 	a.mu.Lock()
 	local, closers := a.local, a.closers
 	a.closed, a.local, a.closers = true, nil, nil
@@ -393,11 +480,16 @@ func (a *App) Close(ctx context.Context) error {
 	} else {
 		errs = append(errs, a.endStarted())
 	}
-	errs = append(errs, a.files.Close())
-	a.client.CloseIdleConnections()
-	errs = append(errs, a.temp.remove())
+	for _, b := range append(a.Tenants(), a) {
+		errs = append(errs, b.files.Close())
+		b.client.CloseIdleConnections()
+		errs = append(errs, b.temp.remove())
+	}
 	for _, c := range closers {
 		errs = append(errs, c())
+	}
+	if a.host == nil {
+		errs = append(errs, a.observed().Close(context.WithoutCancel(ctx)))
 	}
 	return errors.Join(errs...)
 }

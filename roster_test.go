@@ -145,7 +145,7 @@ func TestOpenStartsNothing(t *testing.T) {
 	if _, err := app.Catalog().Check(); err != nil {
 		t.Fatal(err)
 	}
-	if names := files(t, app.StateDir()); len(names) > 0 {
+	if names := listed(t, app.StateDir()); len(names) > 0 {
 		t.Errorf("looking made %v", names)
 	}
 }

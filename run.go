@@ -7,19 +7,35 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/internal/trail"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 )
 
-// run is the dispatcher's Runner: it runs loops of a stream until nothing is
-// left to do.
+// runAny is the dispatcher's Runner: it runs a stream in the workspace of its
+// tenant.
+func (a *App) runAny(ctx context.Context, j *dispatch.Job) iter.Seq2[session.Event, error] {
+	b, err := a.workspaceOf(j.Key.Tenant)
+	if err != nil {
+		b = a // which refuses it
+	}
+	if b != a {
+		if _, err := b.Backend(ctx); err != nil {
+			return func(yield func(session.Event, error) bool) { yield(session.Event{}, err) }
+		}
+	}
+	return a.watched(ctx, j, b.run(ctx, j))
+}
+
+// run runs loops of a stream until nothing is left to do.
 func (a *App) run(ctx context.Context, j *dispatch.Job) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		defer a.forget(j.Posted)
@@ -52,10 +68,11 @@ func (a *App) forget(posted []session.Event) {
 // not to be had.
 func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
+		ctx := trail.With(ctx, slog.String("tenant", st.Key.Tenant), slog.String("session", st.Key.Stream), slog.String("chainId", chainOf(st)))
 		cancelled, steered, release := j.Loop(st.Last)
 		defer release()
 		d := engine.Deps{
-			Store: j.Store, Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
+			Store: a.observed().Timed(j.Store), Blobs: a.backend, Cancelled: cancelled, Steered: steered, Redact: a.redact, Refresh: a.refreshKey,
 			Grants: a.grantsOf(st), AnswerTime: a.Config().AnswerTime.V, Child: a.child, Jobs: a.jobs, Switch: a.switcher(st.Root.Settings),
 			Files: files{a.files, a.backend},
 		}
@@ -76,6 +93,17 @@ func (a *App) loop(ctx context.Context, j *dispatch.Job, st *session.State) iter
 	}
 }
 
+// chainOf is the chain of the loop that is open, or else of the next one.
+func chainOf(st *session.State) string {
+	if l := st.Root.Loop; l != nil {
+		return l.Chain
+	}
+	if p := engine.NextPost(&st.Root); p != nil {
+		return p.Chain
+	}
+	return ""
+}
+
 // profileOf names the profile that the next loop of a session runs.
 func profileOf(st *session.State) string {
 	if p := engine.NextPost(&st.Root); p != nil && p.Prompt != nil && p.Prompt.Profile != "" {
@@ -87,6 +115,9 @@ func profileOf(st *session.State) string {
 // blueprintFor makes what the next loop runs by: of an open loop what stands in
 // the log, else the profile as it is now.
 func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blueprint, error) {
+	if err := a.serves(st.Key.Tenant); err != nil {
+		return nil, err
+	}
 	if l := st.Root.Loop; l != nil {
 		return a.storedBlueprint(ctx, st.Key, l.Start)
 	}
@@ -101,7 +132,19 @@ func (a *App) blueprintFor(ctx context.Context, st *session.State) (*engine.Blue
 		over, headless = p.Prompt.Overrides, p.Prompt.Headless
 	}
 	over.Session = st.Root.Settings
-	return a.housed(ctx, st.Root.ID, in, compiling{name: profileOf(st), over: over, headless: headless})
+	return a.housed(ctx, st.Root.ID, in, compiling{name: profileOf(st), of: requestOf(st), over: over, headless: headless})
+}
+
+// requestOf says for whom the next loop of a session is.
+func requestOf(st *session.State) request {
+	r := request{key: st.Key, session: st.Root.ID, user: st.Root.User}
+	if p := engine.NextPost(&st.Root); p != nil {
+		r.chain = p.Chain
+		if p.Prompt != nil {
+			r.user = p.Prompt.User
+		}
+	}
+	return r
 }
 
 // ready is what Submit compiled, and the settings of the session that it went by.
@@ -123,6 +166,9 @@ func (a *App) storedBlueprint(ctx context.Context, k session.Key, start *session
 		return nil, fmt.Errorf("spec of the open loop: %w", err)
 	}
 	if err := there(s.Worktree); err != nil {
+		return nil, err
+	}
+	if err := a.recall(ctx, k.Tenant, &s); err != nil {
 		return nil, err
 	}
 	prefix, err := a.blob(ctx, k, start.Prefix)
@@ -176,7 +222,7 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 		return nil, err
 	}
 	a.fetchDocuments(ctx, s)
-	now, key := time.Now(), blueprintKey{digest: digest, headless: headless}
+	now, key := time.Now(), blueprintKey{digest: digest, headless: headless, of: ownOf(s.Code)}
 	scripts := stamps(a.Dir(), append(a.scripts(s), a.documentFiles(s)...)...)
 	if len(scripts) > 0 {
 		key.scripts = fmt.Sprint(scripts)
@@ -186,7 +232,11 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 		served = a.serve(ctx, s, connect)
 		served.headless, key.servers = headless, served.key()
 	}
-	if b := from.blueprints.get(key); b != nil {
+	kept := from.blueprints
+	if isBuilt(s.Code) {
+		kept = from.built.blueprints
+	}
+	if b := kept.get(key); b != nil {
 		return b, nil
 	}
 	m, err := a.model(ctx, s)
@@ -198,7 +248,7 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 		return nil, err
 	}
 	for _, d := range noted {
-		a.opts.Log.Warn(d.Message, "profile", s.Name, "at", source.Origin{File: d.File, Line: d.Line}.String())
+		a.opts.Log.WarnContext(ctx, d.Message, "profile", s.Name, "at", source.Origin{File: d.File, Line: d.Line}.String())
 	}
 	if served != nil {
 		all = served.beside(all)
@@ -219,8 +269,8 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 	if err := a.furnishContext(ctx, s, b); err != nil {
 		return nil, err
 	}
-	if areSettled(scripts, now) {
-		from.blueprints.put(key, b)
+	if areSettled(scripts, now) && worthKeeping(s) {
+		kept.put(key, b)
 	}
 	return b, nil
 }
@@ -228,8 +278,9 @@ func (a *App) blueprintNow(ctx context.Context, from *setup, s *spec.Spec, headl
 type blueprintKey struct {
 	digest   string
 	headless bool
-	scripts  string // and the documents of services, as they were when they were read
-	servers  string // what is known of their tools
+	of       *Profile // that the program has; nil: it is of a file
+	scripts  string   // and the documents of services, as they were when they were read
+	servers  string   // what is known of their tools
 }
 
 // blueprints keeps what was compiled of late. A model's key is read anew for
@@ -237,6 +288,7 @@ type blueprintKey struct {
 type blueprints struct {
 	mu   sync.Mutex
 	kept map[blueprintKey]*engine.Blueprint
+	most int // 0: keptBlueprints
 }
 
 const keptBlueprints = 256
@@ -250,7 +302,7 @@ func (c *blueprints) get(k blueprintKey) *engine.Blueprint {
 func (c *blueprints) put(k blueprintKey, b *engine.Blueprint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept == nil || len(c.kept) >= keptBlueprints {
+	if c.kept == nil || len(c.kept) >= cmp.Or(c.most, keptBlueprints) {
 		c.kept = map[blueprintKey]*engine.Blueprint{}
 	}
 	c.kept[k] = b

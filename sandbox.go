@@ -35,7 +35,7 @@ func (a *App) hookBox(s *spec.Spec, e *hook.Entry) (sandbox.Box, error) {
 }
 
 func (a *App) boxIn(s spec.Sandbox, dir string) (sandbox.Box, error) {
-	kind, hidden := sandbox.Kind(s.Kind), []string{a.hidden(), a.trusts.Home}
+	kind, hidden := sandbox.Kind(s.Kind), append([]string{a.hidden(), a.trusts.Home}, a.hiddenFrom()...)
 	if kind == "" {
 		kind = sandbox.Default()
 		// A workspace that holds them, such as the home folder, needs a wall that

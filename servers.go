@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/engine"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/sandbox"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
@@ -154,8 +155,10 @@ func (a *App) reachOf(s *spec.Spec, x *spec.Server) *reach {
 			return &c.Server
 		}
 	}
-	p, err := from.catalog.Get(s.Name)
-	if err != nil {
+	var p *profile.Profile
+	if own := ownOf(s.Code); own != nil {
+		p = own.base
+	} else if p, _ = from.catalog.Get(s.Name); p == nil {
 		return nil
 	}
 	in := a.input(from, p, overrides{})
@@ -296,7 +299,7 @@ func (v *serving) take(remembered map[string]memory) {
 		}
 		v.whole = v.whole && (st.Up || c.Tools() != nil)
 	}
-	tools, problems := mcp.Offer(v.clients, defs, v.app.taken()...)
+	tools, problems := mcp.Offer(v.clients, defs, v.app.taken(v.spec)...)
 	for _, p := range problems {
 		v.notes = append(v.notes, p.String())
 	}

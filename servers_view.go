@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,6 +56,14 @@ func (a *App) Servers(_ context.Context, name string) ([]view.Server, []profile.
 	for i := range cfg.Servers {
 		if x := &cfg.Servers[i]; x.Inert != nil && (name == "" || saysInert(ds, x)) {
 			list = append(list, view.Server{Name: x.Name, Text: x.Item.Text, At: x.Item.At, State: "inert", Why: x.Inert.Message()})
+		}
+	}
+	for i := range cfg.Servers {
+		x := &cfg.Servers[i]
+		for j := range list {
+			if v := &list[j]; v.At == x.Item.At && filepath.Base(v.At.File) == config.File {
+				v.Written = view.NewWritten(&x.Server, x.Item.Text)
+			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b view.Server) int { return strings.Compare(a.Name, b.Name) })

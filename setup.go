@@ -12,6 +12,7 @@ import (
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/resolve"
+	"github.com/rosterrun/roster/source"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool/skill"
 	"github.com/rosterrun/roster/trust"
@@ -40,6 +41,12 @@ type setup struct {
 
 	blueprints *blueprints
 	compiled   *compiled
+	built      built
+}
+
+// forget drops all that was compiled.
+func (s *setup) forget() {
+	s.blueprints, s.compiled, s.built = &blueprints{}, &compiled{}, newBuilt()
 }
 
 // now is the setup of this moment. It looks whether the user has trusted or
@@ -73,12 +80,10 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 	next := &setup{
 		stamp: stamp, view: view, config: old.config, models: old.models, variables: old.variables, ofServers: old.ofServers, further: old.further, reaches: old.reaches, catalog: old.catalog,
 		skills: old.skills, skillPlaces: old.skillPlaces,
-		blueprints: &blueprints{}, compiled: &compiled{}, modelSkills: &modelSkills{},
+		modelSkills: &modelSkills{},
 	}
-	cfg, _, err := config.Load(config.Options{
-		Dir: old.config.Dir, Exact: true, Getenv: a.opts.Getenv, Flags: a.opts.Flags,
-		Trust: func(string, string) trust.View { return view },
-	})
+	next.forget()
+	cfg, _, err := a.load(old.config.Dir, true, func(string, string) trust.View { return view })
 	if err != nil {
 		next.err = fmt.Errorf("what is trusted has changed, and the configuration does not load: %w", err)
 		return next
@@ -89,6 +94,10 @@ func (a *App) renew(old *setup, view trust.View, stamp trust.Stamp) *setup {
 
 // furnish makes of a configuration what stands on it.
 func (a *App) furnish(s *setup, cfg *config.Config) {
+	if a.defaults != nil {
+		cfg.Defaults = append(cfg.Defaults, config.Layer{Name: source.Defaults, Keys: a.defaults})
+	}
+	cfg.Policy.TaskDepth = a.opts.MaxTaskDepth
 	s.config, s.models, s.ofServers = cfg, a.modelCatalog(cfg), serverVariables(cfg)
 	s.variables = withServices(withSearch(modelcatalog.Variables(cfg.Providers), cfg), cfg)
 	a.furnishSkills(s, cfg)
@@ -102,12 +111,15 @@ func (a *App) furnish(s *setup, cfg *config.Config) {
 		return
 	}
 	s.further, s.reaches = further, reaches
+	if s.catalog = a.opts.Catalog; s.catalog != nil {
+		return
+	}
 	tools := namesOf(a.opts.Capabilities)
 	for _, c := range a.opts.Capabilities {
 		tools = append(tools, c.Name)
 	}
 	s.catalog = catalog.Open(catalog.Options{
-		Sources: catalog.Standard(cfg.Home, cfg.Dir, further...), Headless: a.opts.Headless, KeepLastGood: cfg.KeepLastGood.V,
+		Sources: append(catalog.Standard(cfg.Home, cfg.Dir, further...), a.inCode()...), Headless: a.opts.Headless, KeepLastGood: cfg.KeepLastGood.V,
 		Workspace: cfg.Dir, History: filepath.Join(a.state, "history"), Inspect: a.inspect,
 		Tools: tools, Reaches: reaches,
 	})

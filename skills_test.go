@@ -115,6 +115,7 @@ func TestSkillsOverHTTP(t *testing.T) {
 	wants("those of nobody", status, body, 404, "ProfileNotFound")
 	status, revision, body := call("GET", "/skills/notes", "", "")
 	wants("one", status, body, 200, `"body":"Write."`)
+	wants("the whole of it", status, body, 200, `Write.\n","revision":"`+revision)
 	status, _, body = call("GET", "/skills/nose", "", "")
 	wants("none", status, body, 404, `"code":"SkillNotFound"`)
 

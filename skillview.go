@@ -48,11 +48,10 @@ func (a *App) Skill(name string) (view.Skill, error) {
 		return view.Skill{}, err
 	}
 	v := s.viewSkill(x)
-	if v.Body, err = x.Body(); err != nil {
+	if v.Body, v.Text, v.Revision, err = x.Whole(); err != nil {
 		return v, err
 	}
 	v.Files, v.FileCount = x.Files()
-	v.Revision = x.Revision()
 	for _, f := range all.Files() {
 		if f.Skill == x {
 			v.Diagnostics = f.Problems

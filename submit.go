@@ -31,7 +31,13 @@ type (
 // Submit stores a prompt, durably, and begins to run it. Profile, model and key
 // are checked first, so that what cannot run is refused before anything is
 // stored.
-func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) { return a.submit(ctx, ask, nil) }
+func (a *App) Submit(ctx context.Context, ask Ask) (Submitted, error) {
+	takes, err := a.brought(ctx, &ask)
+	if err != nil {
+		return Submitted{}, err
+	}
+	return a.submit(ctx, ask, takes)
+}
 
 // submit stores, before the prompt and together with it, what the session takes
 // over from another one; nil: nothing.
@@ -43,8 +49,11 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	c := clock.From(ctx)
 	ask.Chain = cmp.Or(ask.Chain, c.ID())
 	k := a.withTenant(ask.Key)
+	if err := a.serves(k.Tenant); err != nil {
+		return Submitted{}, err
+	}
 	name := ask.Profile
-	over := session.Overrides{Set: a.redactKeys(ask.Set), Flags: a.redactKeys(ask.Flags), AllowAll: ask.AllowAll}
+	over := session.Overrides{Set: a.redactKeys(ask.Set), Flags: a.redactKeys(ask.Flags), AllowAll: ask.AllowAll, Client: ask.Client}
 	if over.Schema, err = answerSchema(ask.Schema); err != nil {
 		return Submitted{}, err
 	}
@@ -64,7 +73,9 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	if takes != nil {
 		over.Session = takes.Settings
 	}
-	b, err := a.compile(ctx, name, over, ask.Headless)
+	b, err := a.compileIn(ctx, compiling{
+		name: name, of: request{key: k, session: k.Stream, user: ask.User, chain: ask.Chain}, over: over, headless: ask.Headless,
+	})
 	if err == nil {
 		err = a.canHouse(ctx, b.Spec)
 	}
@@ -82,7 +93,7 @@ func (a *App) submit(ctx context.Context, ask Ask, takes *session.Branch) (Submi
 	ask.Parts = a.redactParts(utf8Parts(ask.Parts))
 	prompt := &session.Prompt{
 		Parts: ask.Parts, Profile: ask.Profile, Overrides: over,
-		Shared: ask.Shared, User: ask.User, Agent: ask.Agent, Headless: ask.Headless, OnDeny: ask.OnDeny,
+		Shared: ask.Shared, User: ask.User, KeyID: ask.KeyID, Request: ask.Request, Agent: ask.Agent, Headless: ask.Headless, OnDeny: ask.OnDeny,
 		Lent: ask.Lent, Command: a.redactCommand(ask.Command),
 	}
 	a.ready.Store(prompt, ready{b, over.Session})
@@ -193,6 +204,9 @@ func (a *App) post(ctx context.Context, k session.Key, b session.Body) error {
 		return err
 	}
 	k = a.withTenant(k)
+	if err := a.serves(k.Tenant); err != nil {
+		return err
+	}
 	_, err = d.Submit(ctx, k, session.Post{Events: []session.Event{a.inbound(clock.From(ctx), k, "", b)}})
 	return err
 }
@@ -217,6 +231,20 @@ func (a *App) Follow(ctx context.Context, k session.Key, after int64) iter.Seq2[
 			return
 		}
 		d.Follow(ctx, a.withTenant(k), after)(yield)
+	}
+}
+
+// FollowFeed yields the stored events of a tenant, of all his sessions, after a
+// position of his feed (session.Feed), and then what comes, in batches that must
+// not be changed. An empty tenant is "local".
+func (a *App) FollowFeed(ctx context.Context, tenant string, after session.Position) iter.Seq2[[]session.Fed, error] {
+	return func(yield func([]session.Fed, error) bool) {
+		d, err := a.dispatcher(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d.FollowFeed(ctx, a.withTenant(session.Key{Tenant: tenant}).Tenant, after)(yield)
 	}
 }
 

@@ -62,14 +62,15 @@ func (a *App) switcher(settings session.Settings) func(context.Context, engine.S
 // goOnAs makes what a session runs by that is handed over to another profile.
 func (a *App) goOnAs(ctx context.Context, s engine.Switch) (*engine.Blueprint, error) {
 	from := a.now()
-	p, err := from.catalog.Get(s.To)
+	of := request{key: s.Key, session: s.Key.Stream, user: s.User, chain: s.Chain}
+	p, err := a.profileOf(ctx, from.catalog.Snapshot(), of.tenant(), s.To)
 	if err != nil {
 		return nil, err
 	}
 	if from.mode(p) == subagent || p.Hidden.V {
 		return nil, errors.New(a.noSwitch(s.From.Spec, s.To))
 	}
-	b, err := a.compileIn(ctx, compiling{name: s.To, over: handedOver(s.Overrides), headless: s.Headless, tree: s.From.Spec.Worktree})
+	b, err := a.compileIn(ctx, compiling{name: s.To, of: of, over: handedOver(s.Overrides), headless: s.Headless, tree: s.From.Spec.Worktree})
 	if err == nil && b.Spec.Worktree != nil && b.Spec.Worktree.Dir == "" {
 		return nil, fmt.Errorf("the profile %q works in a worktree, which this session has not: give it a task instead", s.To)
 	}
@@ -86,5 +87,5 @@ func handedOver(o session.Overrides) session.Overrides {
 		}
 		return m
 	}
-	return session.Overrides{Set: rest(o.Set), Flags: rest(o.Flags), AllowAll: o.AllowAll, Session: o.Session}
+	return session.Overrides{Set: rest(o.Set), Flags: rest(o.Flags), AllowAll: o.AllowAll, Client: o.Client, Session: o.Session}
 }

@@ -228,6 +228,6 @@ func (a *App) again() {
 	defer a.settle.Unlock()
 	next := *a.setup.Load()
 	next.models = a.modelCatalog(next.config)
-	next.blueprints, next.compiled = &blueprints{}, &compiled{}
+	next.forget()
 	a.setup.Store(&next)
 }

@@ -38,10 +38,14 @@ func (a *App) helper() (start []string, hold *os.File) {
 	if start = a.opts.Exec; len(start) == 0 {
 		start = sandbox.Self()
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.local != nil {
-		hold = a.local.Hold()
+	at := a
+	if a.host != nil { // whose worker runs it
+		at = a.host
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.local != nil {
+		hold = at.local.Hold()
 	}
 	return start, hold
 }

@@ -69,7 +69,7 @@ var places = []struct {
 	{trust.Store, "roster.yaml", one("roster.yaml", "store: sqlite:OLD.db")},
 	{trust.Dispatch, "roster.yaml", nil}, // this version takes no other value: see below
 	{trust.Listen, "its address", one("roster.yaml", "server: {addr: \"OLD:80\"}")},
-	{trust.Listen, "who may use it", one("roster.yaml", "server: {auth: {kind: OLD}}")},
+	{trust.Listen, "who may use it", one("roster.yaml", "server: {auth: {kind: oidc, oidc: {issuer: \"https://OLD.example\", audience: x}}}")},
 	{trust.Sandbox, "roster.yaml", nil}, // there is nothing of it that could change
 	{trust.Path, "profiles", one("roster.yaml", "profiles: [../OLD]")},
 	{trust.Path, "skills", one("roster.yaml", "skills: [../OLD, \"/OLD/*/skills\"]")},

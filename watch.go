@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/source"
@@ -14,8 +15,14 @@ import (
 const maxLogged = 50
 
 // LogProfiles logs the errors and warnings in the profiles' files as they come
-// and go, each with its place, until ctx ends. It watches the files.
+// and go, each with its place, until ctx ends. It watches the files, also those of
+// the tenants whose workspaces are open.
 func (a *App) LogProfiles(ctx context.Context) {
+	var tenants sync.WaitGroup
+	defer tenants.Wait()
+	for _, t := range a.Tenants() {
+		tenants.Go(func() { t.LogProfiles(ctx) })
+	}
 	known := map[profile.Diagnostic]profile.Diagnostic{}
 	for s := range a.Catalog().Watch(ctx) {
 		known = logChanges(ctx, a.opts.Log, known, s.Diagnostics())

@@ -122,7 +122,7 @@ func TestASessionKeepsItsWorktree(t *testing.T) {
 	if got, _ := os.ReadFile(filepath.Join(w.Dir, "where")); string(got) != w.Dir+"\nThe committed instructions.\n" {
 		t.Errorf("the second prompt worked in %q", got)
 	}
-	if err := e.app.Prune(t.Context(), k); !errors.As(err, new(*roster.HoldsWorktreeError)) {
+	if err := e.app.Prune(t.Context(), k); !errors.As(err, new(*roster.HoldsWorktreeError)) || roster.Code(err) != "HoldsWorktree" {
 		t.Errorf("prune: %v", err)
 	}
 	m, err := e.app.MergeWorktree(t.Context(), k, k.Stream)

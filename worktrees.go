@@ -67,7 +67,7 @@ func (e *NoWorktreeError) Error() string {
 type HoldsWorktreeError struct{ Session, Dir string }
 
 func (e *HoldsWorktreeError) Error() string {
-	return fmt.Sprintf("session %s has a worktree, %s: merge, keep or drop it first (roster sessions worktree)", e.Session, e.Dir)
+	return fmt.Sprintf("session %s has a worktree, %s: merge, keep or drop it first (roster sessions worktree)", e.Session, filepath.Base(e.Dir))
 }
 
 // worktreeNames are the worktrees that are there, by the name of their folder.

@@ -152,6 +152,16 @@ func (c *Catalog) AddBytes(name string, data []byte) error {
 	return nil
 }
 
+// AddProfile adds a profile that a program has made as the last source. It must not
+// be changed any more. Its name has to have the form of names; else nothing is added.
+func (c *Catalog) AddProfile(p *profile.Profile) error {
+	if err := profile.CheckName(p.Name); err != nil {
+		return &profile.LoadError{Path: Memory, Err: err}
+	}
+	c.add(Source{Name: p.Name, Profile: p, Claimed: true})
+	return nil
+}
+
 // Paths lists the files and folders that the sources are read from, absolute;
 // of a folder that is only searched, what was found in it at the last look.
 func (c *Catalog) Paths() []string {

@@ -75,8 +75,12 @@ func (e *VersionError) Unwrap() error { return profile.RevisionNotFound }
 // the commits that changed it, if a git repository has it, and what was kept by
 // saves that is not in a commit. Renames are not followed. It also has a profile
 // that was deleted, and one that does not load. What cannot be read, such as a
-// damaged repository, is left out and among the diagnostics.
+// damaged repository, is left out and among the diagnostics. A profile that a program
+// defines has none.
 func (c *Catalog) History(ctx context.Context, name string) ([]Version, []profile.Diagnostic, error) {
+	if p, err := c.Get(name); err == nil && p.Code != nil {
+		return nil, nil, nil // it is as old as the program
+	}
 	t, err := c.past(name)
 	if err != nil {
 		return nil, nil, err

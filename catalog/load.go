@@ -59,11 +59,17 @@ func (e *entry) fresh(f found) bool {
 	if e == nil || e.stamp != f.stamp || !slices.Equal(e.parts, f.parts) {
 		return false
 	}
+	return e.readAt.UnixNano()-f.changed() >= int64(racy)
+}
+
+// changed is when a file, or one that belongs to it, was last written, in Unix
+// nanoseconds.
+func (f *found) changed() int64 {
 	last := f.stamp.mtime
 	for _, p := range f.parts {
 		last = max(last, p.stamp.mtime)
 	}
-	return e.readAt.UnixNano()-last >= int64(racy)
+	return last
 }
 
 // openRegular opens a regular file. It does not wait for the other end of a
@@ -102,6 +108,14 @@ func readParts(open *opener, root *os.Root, parts []part) (map[string][]byte, er
 		all[p.key] = data
 	}
 	return all, nil
+}
+
+// inMemory is what is known about a source that is no file.
+func inMemory(s Source, opts dialect.Options) *loaded {
+	if p := s.Profile; p != nil {
+		return &loaded{shown: Memory, status: Loaded, dialect: p.Dialect, profiles: []*profile.Profile{p}}
+	}
+	return parse(s, found{claimed: true}, s.Data, nil, opts)
 }
 
 // parse makes of a file's bytes what is known about it.
@@ -201,6 +215,10 @@ func (j *job) load(open *opener, buf []byte, seed maphash.Seed, opts dialect.Opt
 		return buf
 	}
 	e.result = parse(j.src, j.file, data, beside, opts)
+	changed := time.Unix(0, j.file.changed())
+	for _, p := range e.result.profiles {
+		p.Changed = changed
+	}
 	return buf
 }
 

@@ -126,7 +126,7 @@ func (r *refresher) memory(i int, s Source) {
 	key := cacheKey{source: i}
 	e := r.c.cache[key]
 	if e == nil {
-		e = &entry{result: parse(s, found{claimed: true}, s.Data, nil, r.c.opts)}
+		e = &entry{result: inMemory(s, r.c.opts)}
 		r.c.changed = true
 	}
 	r.keep(key, e)

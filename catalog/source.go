@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 )
 
@@ -29,6 +30,9 @@ type Source struct {
 	// the profile's name.
 	Name string
 	Data []byte
+	// Profile is a source in memory that a program has made, when Path is empty: it is
+	// served as it is, and must not be changed any more.
+	Profile *profile.Profile
 	// ReadOnly says that Save does not write profiles of this source.
 	ReadOnly bool
 
@@ -198,7 +202,16 @@ func (s Source) shown(rel string) string {
 	case s.Path == "":
 		return Memory
 	case s.Shown == "":
-		return filepath.Join(s.Path, rel)
+		return notMemory(filepath.Join(s.Path, rel))
 	}
-	return filepath.Join(s.Shown, rel)
+	return notMemory(filepath.Join(s.Shown, rel))
+}
+
+// notMemory keeps a file of that name from passing for what a program gives, which
+// is trusted.
+func notMemory(file string) string {
+	if file == Memory {
+		return "." + string(filepath.Separator) + file
+	}
+	return file
 }

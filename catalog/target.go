@@ -170,6 +170,9 @@ func (c *Catalog) locate(name string) (*target, error) {
 	}
 	f := all.files[i]
 	t.source, t.rel, t.shown, t.several = all.sources[f.source], f.rel, f.shown, len(f.profiles) > 1
+	if t.served != nil && t.served.Code != nil {
+		return nil, &ReadOnlyError{Name: name, File: f.shown, Why: "a program defines it: change the program"}
+	}
 	if f.entry == nil || f.entry.real == "" {
 		return nil, &ReadOnlyError{Name: name, File: f.shown, Why: "it is no file that can be written"}
 	}

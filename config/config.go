@@ -70,6 +70,10 @@ type Config struct {
 	// Web and Search say what of the web the tools reach, and who answers searches.
 	Web    Web
 	Search Search
+	// Rig says how rigs run.
+	Rig Rig
+	// Telemetry says where traces are sent.
+	Telemetry Telemetry
 	// Servers are the MCP servers of files, the weakest first: the user's, those of
 	// other tools' files in the workspace, the workspace's.
 	Servers []MCPServer
@@ -108,11 +112,9 @@ type Policy struct {
 	Limits profile.Limits
 	// Sandbox are the walls that stand around what any profile runs.
 	Sandbox []*profile.Sandbox
-}
-
-// Server says how the HTTP server listens.
-type Server struct {
-	Addr profile.Value[string]
+	// TaskDepth is how many levels of agents may work below any; 0: as profiles say,
+	// below 0: none.
+	TaskDepth int
 }
 
 // Options say where to look. The zero Options read the current directory, the
@@ -146,7 +148,7 @@ func Load(o Options) (*Config, []profile.Diagnostic, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &loader{cfg: &Config{Dir: dir, Home: home}}
+	l := &loader{cfg: &Config{Dir: dir, Home: home, Telemetry: Telemetry{Sample: 1}}}
 	if o.Trust != nil {
 		l.trust = o.Trust(dir, home)
 	}
@@ -212,6 +214,9 @@ func (l *loader) defaults() {
 	at := source.Origin{Layer: source.Builtin}
 	set := func(v *profile.Value[string], text string) { *v = profile.Value[string]{V: text, Set: true, At: at} }
 	set(&l.cfg.Server.Addr, DefaultAddr)
+	set(&l.cfg.Server.Auth.Kind, DefaultAuth)
+	set(&l.cfg.Server.Auth.OIDC.UserClaim, "sub")
+	set(&l.cfg.Server.Auth.OIDC.RolesClaim, "roles")
 	set(&l.cfg.Store, DefaultStore)
 	set(&l.cfg.StoreSync, DefaultStoreSync)
 	set(&l.cfg.Dispatch, DefaultDispatch)

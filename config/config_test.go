@@ -283,7 +283,7 @@ func TestWorkspaceCannotReachOut(t *testing.T) {
 		{"the store", "store: sqlite:/tmp/x.db", []string{"store"}},
 		{"a store elsewhere", "store: postgres://u:hunter2@h/db", []string{"store"}},
 		{"another dispatch", "dispatch: nats://h:4222", []string{"dispatch"}},
-		{"who may use the server", "server: {auth: {kind: none}, tenants: {}}", []string{"server.auth", "server.tenants"}},
+		{"who may use the server", "server: {auth: {kind: none}, tenants: {a: /srv/a, b: {root: ../b}, c: fine}}", []string{"server.auth", "server.tenants.a", "server.tenants.b.root"}},
 		{"hooks", "hooks: {before-tool: [{command: id}]}", []string{"hooks.before-tool"}},
 		{"hooks of every profile", "defaults: {hooks: {before-tool: [{command: id}]}}", []string{"hooks.before-tool"}},
 		{"servers, and services", "{mcp-servers: {a: {command: id}}, openapi: {b: {spec: \"https://b.example\"}}}", []string{"mcp-servers.a", "openapi.b"}},

@@ -14,7 +14,7 @@ import (
 // Scalars lists the keys that a variable or a flag can set.
 func Scalars() []string {
 	return []string{
-		"store", "store-sync", "dispatch", "server.addr", "catalog.keep-last-good", "approvals.timeout",
+		"store", "store-sync", "dispatch", "server.addr", "server.auth.kind", "server.hosts", "server.origins", "server.tls.cert", "server.tls.key", "server.insecure-http", "catalog.keep-last-good", "approvals.timeout",
 		"defaults.provider", "defaults.model", "defaults.temperature", "defaults.top-p", "defaults.max-tokens",
 		"defaults.cache", "defaults.tool-execution", "defaults.default-permission", "defaults.permission-mode",
 		"defaults.limits.turns", "defaults.limits.tokens", "defaults.limits.duration", "defaults.limits.cost",

@@ -22,12 +22,12 @@ import (
 // on.
 func inactive() []string {
 	return []string{
-		"rig", "telemetry", "retention", "context",
+		"retention", "context",
 	}
 }
 
 func acting() []string {
-	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers", "openapi", "skills"}
+	return []string{"defaults", "providers", "aliases", "policy", "profiles", "server", "store", "store-sync", "dispatch", "catalog", "approvals", "hooks", "prompts", "prompt-strategies", "search", "web", "sandbox", "mcp-servers", "openapi", "skills", "telemetry", "rig"}
 }
 
 func (s section) root(it item) {
@@ -76,6 +76,10 @@ func (s section) root(it item) {
 			s.web(it)
 		case "openapi":
 			s.services(it)
+		case "telemetry":
+			s.telemetry(it)
+		case "rig":
+			s.each(it, s.rig)
 		default:
 			s.other(it)
 		}
@@ -193,24 +197,6 @@ func (s section) alias(it item) {
 		return
 	}
 	s.cfg.Aliases = append(s.cfg.Aliases, catalog.Alias{Name: it.key, Target: strings.TrimSpace(target), At: s.valueAt(it)})
-}
-
-func (s section) server(it item) {
-	s.each(it, func(it item) {
-		switch it.key {
-		case "addr":
-			if v, ok := s.text(it); ok {
-				s.set(trust.Listen, &s.cfg.Server.Addr, v, it)
-			}
-		case "auth", "tenants":
-			if s.may(trust.Listen, it, it.node) != nil {
-				return
-			}
-			s.report(CodeInactive, it.at, it.path, it.path+" is read and not acted on by this version", "the server listens on loopback only")
-		default:
-			s.unknown(it, "addr", "auth", "tenants")
-		}
-	})
 }
 
 func (s section) catalog(it item) {
@@ -348,11 +334,7 @@ func (s section) cap(p *profile.Profile) {
 	} else {
 		s.cfg.Policy.Permission = append(s.cfg.Policy.Permission, rules...)
 	}
-	l := &s.cfg.Policy.Limits
-	smaller(&l.Turns, p.Limits.Turns)
-	smaller(&l.Tokens, p.Limits.Tokens)
-	smaller(&l.Duration, p.Limits.Duration)
-	smaller(&l.Cost, p.Limits.Cost)
+	s.cfg.Policy.Limits = smallest(s.cfg.Policy.Limits, p.Limits)
 }
 
 // smaller keeps the smaller limit; 0 is none.

@@ -249,6 +249,18 @@ func (s section) price(it item) (float64, bool) {
 	return v, true
 }
 
+// dollars is an amount that is not nothing.
+func (s section) dollars(it item) (float64, bool) {
+	const most = 1e9
+	n := deref(it.node)
+	v, err := strconv.ParseFloat(n.Value, 64)
+	if n.Kind != yaml.ScalarNode || err != nil || !(v > 0 && v <= most) { // NaN too
+		s.wrongType(it, "an amount in US dollars")
+		return 0, false
+	}
+	return v, true
+}
+
 func (s section) duration(it item) (time.Duration, bool) {
 	n := deref(it.node)
 	v, err := time.ParseDuration(n.Value)

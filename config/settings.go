@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/rosterrun/roster/profile"
@@ -23,7 +24,7 @@ func (c *Config) Settings() []Setting {
 	for _, s := range []struct {
 		key string
 		v   profile.Value[string]
-	}{{"server.addr", c.Server.Addr}, {"store", c.Store}, {"store-sync", c.StoreSync}, {"dispatch", c.Dispatch}} {
+	}{{"server.addr", c.Server.Addr}, {"server.auth.kind", c.Server.Auth.Kind}, {"store", c.Store}, {"store-sync", c.StoreSync}, {"dispatch", c.Dispatch}} {
 		add(s.key, redactURL(s.v.V), s.v.At)
 	}
 	if c.KeepLastGood.Set {
@@ -67,6 +68,21 @@ func (c *Config) Settings() []Setting {
 	}
 	if s := c.Search; s.Kind != "" {
 		add("search", strings.TrimSpace(fmt.Sprintf("%s %s %s", s.Kind, s.URL, s.KeyEnv)), s.At)
+	}
+	if v := c.Rig.PerDay; v.Set {
+		add("rig.budget.cost-per-day", fmt.Sprint(v.V), v.At)
+	}
+	if v := c.Rig.MaxHops; v.Set {
+		add("rig.max-hops", strconv.Itoa(v.V), v.At)
+	}
+	if v := c.Rig.MaxParallel; v.Set {
+		add("rig.max-parallel", strconv.Itoa(v.V), v.At)
+	}
+	if v := c.Rig.Outside; v.Set {
+		add("rig.outside", strconv.FormatBool(v.V), v.At)
+	}
+	if t := c.Telemetry; t.Endpoint != "" {
+		add("telemetry", redactURL(t.Endpoint), t.At)
 	}
 	for _, e := range c.Services {
 		add("openapi."+e.Name, strings.TrimSpace(e.Does()+" "+e.Server), e.At)

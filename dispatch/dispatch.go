@@ -18,9 +18,9 @@ type Dispatcher interface {
 	Submit(ctx context.Context, k session.Key, p session.Post) (session.Posted, error)
 	// Follow yields the stored events after seq after, then stored and live
 	// ones as they come, until the range is left or ctx ends. A batch is what
-	// was there at once; a writer flushes after it. A reader that comes in the
-	// middle of a message first gets message.partial. *FellBehind ends the
-	// range of a reader that is too slow.
+	// was there at once, and a writer flushes after it; readers share it, and must
+	// not change it. A reader that comes in the middle of a message first gets
+	// message.partial. *FellBehind ends the range of a reader that is too slow.
 	Follow(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
 	// Close stops claiming, lets turns finish until ctx ends, and hands over.
 	Close(ctx context.Context) error

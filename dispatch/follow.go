@@ -93,16 +93,13 @@ func (o *order) shows(e *session.Event) bool {
 // If not, what is between has been dropped and the whole message comes in its
 // event.
 func (o *order) follows(d *session.Delta) bool {
-	if slices.Contains(o.said, d.Message) {
-		return false
-	}
 	next := piece{d.Message, d.Attempt, d.Offset + len(d.Text)}
 	i := slices.IndexFunc(o.shown, func(p piece) bool { return p.message == d.Message })
-	if i >= 0 && (d.Offset == 0 || o.shown[i] == piece{d.Message, d.Attempt, d.Offset}) {
-		o.shown[i] = next
+	switch {
+	case i >= 0 && (d.Offset == 0 || o.shown[i] == piece{d.Message, d.Attempt, d.Offset}):
+		o.shown[i] = next // what is said is not among them
 		return true
-	}
-	if i >= 0 || d.Offset > 0 {
+	case i >= 0 || d.Offset > 0 || slices.Contains(o.said, d.Message):
 		return false
 	}
 	if len(o.shown) == atOnce {
@@ -159,31 +156,40 @@ func (o *order) note(e *session.Event) {
 }
 
 // arrange puts events in order, and reads from the store what is missing
-// between them.
+// between them. It leaves events as they are, for other readers have them too.
 func (o *order) arrange(ctx context.Context, events []session.Event) ([]session.Event, error) {
-	out := events[:0]
+	out, own := events, false // as long as all are as they must be, they are the answer
+	part := func(i int) {
+		if !own {
+			out, own = append(make([]session.Event, 0, len(events)), events[:i]...), true
+		}
+	}
 	for i := range events {
-		e := events[i]
+		e := &events[i]
 		switch {
 		case e.Seq == 0:
-			if !o.shows(&e) {
+			if !o.shows(e) {
+				part(i)
 				continue
 			}
 		case e.Seq <= o.seq:
+			part(i)
 			continue
 		case e.Seq > o.seq+1:
-			out = slices.Clone(out) // out grows past what has been looked at
+			part(i)
 			for batch, err := range o.stored(ctx, e.Seq-1) {
 				if err != nil {
 					return nil, err
 				}
 				out = append(out, batch...)
 			}
-			o.note(&e)
+			o.note(e)
 		default:
-			o.note(&e)
+			o.note(e)
 		}
-		out = append(out, e)
+		if own {
+			out = append(out, *e)
+		}
 	}
 	return out, nil
 }

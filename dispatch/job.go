@@ -16,7 +16,7 @@ const takenOver = "another worker took the session over"
 // again a few times, as what it failed at may pass: its readers wait, and
 // nobody else may run a stream that is not shared.
 func (l *Local) runJob(j *Job, t *topic) {
-	log := l.opts.Log.With("session", j.Key.Stream, "epoch", j.Lease.Epoch)
+	log := l.opts.Log.With("tenant", j.Key.Tenant, "session", j.Key.Stream, "epoch", j.Lease.Epoch)
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := l.runOnce(j, t)

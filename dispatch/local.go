@@ -80,7 +80,8 @@ type Local struct {
 	ctx    context.Context // of jobs; done when the lease is lost
 	stop   context.CancelCauseFunc
 	topics map[session.Key]*topic
-	left   []session.Key // topics that nobody holds, the longest left first
+	left   []session.Key    // topics that nobody holds, the longest left first
+	feeds  map[string]*feed // that somebody follows, by tenant
 }
 
 // NewLocal starts a dispatcher that runs streams of backend with run. Close
@@ -95,7 +96,7 @@ func NewLocal(ctx context.Context, backend session.Backend, run Runner, o Option
 	l := &Local{
 		backend: backend, run: run, opts: o, worker: uuid.NewString(),
 		slots: make(chan struct{}, o.Slots), wake: make(chan struct{}, 1),
-		topics: map[session.Key]*topic{}, base: context.WithoutCancel(ctx),
+		topics: map[session.Key]*topic{}, feeds: map[string]*feed{}, base: context.WithoutCancel(ctx),
 	}
 	var err error
 	if l.lock, err = lockWorker(o.LockDir, l.worker); err != nil {
@@ -161,6 +162,9 @@ func asks(events []session.Event) (prompt, shared bool) {
 	}
 	return false, false
 }
+
+// Load says how many streams are run here now, and how many may be at once.
+func (l *Local) Load() (jobs, slots int) { return len(l.slots), cap(l.slots) }
 
 // acquire takes a slot if there is one and jobs may begin.
 func (l *Local) acquire() bool {
@@ -311,6 +315,7 @@ func (l *Local) show(k session.Key, events ...session.Event) {
 	if t != nil {
 		t.show(events...)
 	}
+	l.kickFeed(k.Tenant)
 }
 
 // shownStore shows what it commits.

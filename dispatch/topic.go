@@ -21,8 +21,8 @@ const (
 // put them in order.
 type topic struct {
 	mu      sync.Mutex
-	items   []session.Event
-	first   int64 // the position of items[0], counted since the topic began
+	items   []session.Event // never changed, for readers share them
+	first   int64           // the position of items[0], counted since the topic began
 	bytes   int
 	readers map[*reader]struct{}
 	wake    chan struct{} // closed at the next show; nil if nobody waits
@@ -150,13 +150,7 @@ func (t *topic) trim() {
 		n++
 	}
 	t.first += int64(n)
-	if n < len(t.items) {
-		t.items = t.items[n:]
-		return
-	}
-	clear(t.items)
-	t.items = t.items[:0]
-	if cap(t.items) > aloneItems {
+	if t.items = t.items[n:]; len(t.items) == 0 {
 		t.items = nil
 	}
 }
@@ -204,7 +198,7 @@ func (r *reader) detach() {
 	delete(r.topic.readers, r)
 }
 
-// next waits for events. behind says that some were dropped before they were
+// next waits for events, which must not be changed. behind says that some were dropped before they were
 // read.
 func (r *reader) next(ctx context.Context) (events []session.Event, behind bool, err error) {
 	t := r.topic
@@ -215,11 +209,10 @@ func (r *reader) next(ctx context.Context) (events []session.Event, behind bool,
 			return nil, true, nil
 		}
 		if items := t.items[r.pos-t.first:]; len(items) > 0 {
-			events = append(events, items...)
 			r.pos += int64(len(items))
 			t.trim()
 			t.mu.Unlock()
-			return events, false, nil
+			return items[:len(items):len(items)], false, nil
 		}
 		if err := t.failed; err != nil {
 			t.mu.Unlock()

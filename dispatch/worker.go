@@ -213,6 +213,9 @@ func (l *Local) catchUp(ctx context.Context, k session.Key) {
 	}
 }
 
+// Worker is the id by which this process beats in the store.
+func (l *Local) Worker() string { return l.worker }
+
 // Hold is the file whose lock says that this worker lives, or nil. A helper
 // that runs a command keeps it open, so that the command's stream is not taken
 // up elsewhere before nothing of the command is left.

@@ -10,6 +10,7 @@ import (
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/sandbox"
+	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/spec"
 	"github.com/rosterrun/roster/tool"
 )
@@ -32,6 +33,10 @@ type Blueprint struct {
 	// Live has the tools that change by themselves; nil: none do. It is set before the
 	// first run.
 	Live Live
+
+	// Observe is told of what the agents do that work for one who runs by this, in order:
+	// of stored events when they are stored. The run waits for it. nil: nobody is told.
+	Observe func(session.Event)
 
 	models       []link      // Model and its fallbacks
 	*extension               // nil: nothing adds to requests
@@ -162,16 +167,29 @@ func (b *Blueprint) WithPrefix(data []byte) (*Blueprint, error) {
 
 // WithHooks returns the blueprint with more hooks, which are asked after its own.
 func (b *Blueprint) WithHooks(more *hook.Set) *Blueprint {
+	c := b.copied()
+	c.Hooks = b.Hooks.With(more)
+	return c
+}
+
+// Observed returns the blueprint with an observer of its own.
+func (b *Blueprint) Observed(by func(session.Event)) *Blueprint {
+	c := b.copied()
+	c.Observe = by
+	return c
+}
+
+// copied is the blueprint with its prefix.
+func (b *Blueprint) copied() *Blueprint {
 	c := b.clone()
 	c.Prefix, c.prefixJSON, c.prefixDigest = b.Prefix, b.prefixJSON, b.prefixDigest
-	c.Hooks = b.Hooks.With(more)
 	return c
 }
 
 // clone is the blueprint without a prefix.
 func (b *Blueprint) clone() *Blueprint {
 	return &Blueprint{
-		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Box: b.Box, Hooks: b.Hooks, Live: b.Live, models: b.models, summariser: b.summariser, extension: b.extension, having: b.having, tools: b.tools, withheld: b.withheld,
+		Spec: b.Spec, Model: b.Model, Permit: b.Permit, Box: b.Box, Hooks: b.Hooks, Live: b.Live, Observe: b.Observe, models: b.models, summariser: b.summariser, extension: b.extension, having: b.having, tools: b.tools, withheld: b.withheld,
 		specJSON: b.specJSON, specDigest: b.specDigest,
 	}
 }

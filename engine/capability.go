@@ -19,6 +19,12 @@ type Capability struct {
 	Name    string
 	Summary string // one line, for people
 	Tools   []tool.Tool
+	// Builtin are the built-in tools, or groups of them, that it stands for in a profile
+	// that a program defines. It then has no Tools.
+	Builtin []string
+	// Keys are what such a profile says with it: keys of profiles, and their values as
+	// text. They are not read where a profile only lists the capability.
+	Keys map[string]string
 	// Fragment is added to the system prompt of who is offered one of the tools, and
 	// Context and Transform to the requests; empty or nil: nothing.
 	Fragment  string

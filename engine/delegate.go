@@ -19,7 +19,10 @@ type Child struct {
 	Session  string     // its id
 	Above    *Blueprint // of the session that gives the work
 	Profile  string
-	Headless bool // nobody can answer a question
+	User     string // whose prompt all of it works for
+	Chain    string // the request that it is done for
+	Depth    int    // of the session, from 1
+	Headless bool   // nobody can answer a question
 	// Overrides are those of the prompt that all of it works for.
 	Overrides session.Overrides
 	// Open began the child's loop, which is taken up again; nil: it is to begin.
@@ -107,7 +110,7 @@ func (d *delegation) leave() {
 }
 
 func (d *delegation) blueprint(t tool.Task, s *session.Session) (*Blueprint, error) {
-	c := Child{Key: d.st.Key, Session: d.child, Above: d.Blueprint, Profile: t.Profile, Headless: d.s.Loop.Start.Headless, Overrides: d.st.Root.Asked}
+	c := Child{Key: d.st.Key, Session: d.child, Above: d.Blueprint, Profile: t.Profile, User: d.st.Root.User, Chain: d.chain, Depth: d.depth + 1, Headless: d.s.Loop.Start.Headless, Overrides: d.st.Root.Asked}
 	if s != nil {
 		c.Open = s.Loop.Start
 	}
@@ -121,6 +124,7 @@ func (d *delegation) blueprint(t tool.Task, s *session.Session) (*Blueprint, err
 func (d *delegation) runChild(b *Blueprint, t tool.Task, s *session.Session) (err error) {
 	work, stop := context.WithCancelCause(d.work)
 	defer stop(nil)
+	d.observers.add(d.child, b)
 	r := &run{
 		Blueprint: b, tree: d.tree, above: d.run, s: s, id: d.child, depth: d.depth + 1, work: work, stop: stop,
 		chain: d.chain,
@@ -175,7 +179,8 @@ func (r *run) beginTask(call string, t tool.Task) (ended bool, err error) {
 	above := r.above.s.Loop.Start
 	r.emitRefs(&session.LoopStart{
 		Number: 1, Config: r.Spec.ConfigID, Why: "prompt", Profile: r.Spec.Name, Revision: r.Spec.Revision, Model: r.Model.Name(),
-		Spec: r.specDigest, Prefix: r.prefixDigest, Headless: above.Headless, OnDeny: above.OnDeny,
+		Spec: r.specDigest, Prefix: r.prefixDigest, User: above.User, KeyID: above.KeyID, Request: above.Request,
+		Headless: above.Headless, OnDeny: above.OnDeny,
 	}, r.specDigest, r.prefixDigest)
 	r.moveIn()
 	r.note(said.notes...)

@@ -114,6 +114,7 @@ func newRun(ctx context.Context, d Deps, b *Blueprint, st *session.State, l sess
 		log: journal{ctx: ctx, store: d.Store, key: st.Key, lease: l, last: st.Last},
 	}}
 	t.settled.L = &t.mu
+	t.observers.add(st.Root.ID, b)
 	t.root = run{Blueprint: b, tree: &t.tree, id: st.Root.ID, s: &st.Root, work: work, stop: stop}
 	return &t.root
 }
@@ -135,6 +136,8 @@ type tree struct {
 	broken   error              // why a child could not go on, which ends all
 	settled  sync.Cond          // on mu: a reservation was given back
 	resuming map[string]bool    // children that were at work when this run began
+
+	observers observers
 }
 
 // run is one loop at work.
@@ -258,9 +261,11 @@ func (r *run) begin() (ended bool, err error) {
 		Spec: r.specDigest, Prefix: r.prefixDigest,
 	}
 	if p := post.Prompt; p != nil {
-		start.Headless, start.OnDeny, start.Schema = p.Headless, p.OnDeny, p.Schema
+		start.Headless, start.OnDeny, start.Schema, start.ClientCalls = p.Headless, p.OnDeny, p.Schema, p.Client.MakesCalls()
+		start.User, start.KeyID, start.Request = p.User, p.KeyID, p.Request
 	} else {
-		start.Why, start.Headless, start.Schema = "followup", root.Headless, root.Asked.Schema
+		start.User, start.KeyID = root.User, root.KeyID
+		start.Why, start.Headless, start.Schema, start.ClientCalls = "followup", root.Headless, root.Asked.Schema, root.Asked.Client.MakesCalls()
 	}
 	if root.Took != "" {
 		start.Why = root.Took
@@ -356,6 +361,7 @@ func (r *run) show() {
 }
 
 func (r *run) give(e session.Event) {
+	r.observers.tell(e)
 	if !r.left.Load() && !r.yield(e, nil) {
 		r.left.Store(true)
 		r.stop(errLeft)

@@ -215,7 +215,7 @@ func (r *run) screen(parts []message.Part, first bool) (s screened, err error) {
 			continue
 		}
 		m := r.moment(on)
-		m.Role, m.Text = string(message.User), message.PartsText(s.or(parts))
+		m.Role, m.Text = string(session.RoleOf(parts)), message.PartsText(s.or(parts))
 		h := r.consult(r.work, m)
 		switch {
 		case r.ctx.Err() != nil:
@@ -225,7 +225,7 @@ func (r *run) screen(parts []message.Part, first bool) (s screened, err error) {
 			if first {
 				s.refused = h
 			}
-		case len(h.Parts) > 0:
+		case len(h.Parts) > 0 && m.Role == string(message.User):
 			s.parts, h.Parts = withText(s.or(parts), h.Parts[0]), nil // they stand in the message
 		default:
 			continue

@@ -25,7 +25,7 @@ type Live interface {
 // retool takes up tools that have changed since the turn before, and says so. The rest
 // of what the loop runs by stays as it is, its prompt too.
 func (r *run) retool() error {
-	if r.Live == nil {
+	if r.Live == nil || r.s.Loop.Start.ClientCalls {
 		return nil
 	}
 	if r.s.Loop.Turn == 0 {

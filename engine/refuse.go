@@ -39,7 +39,11 @@ func (r *run) refuseAll(profile string, cause *session.Error) error {
 		if !root.Started {
 			r.emit(&session.Start{Profile: profile, Title: session.Title(post.Parts)})
 		}
-		r.emit(&session.LoopStart{Number: root.NextNumber(""), Parent: root.LastLoop, Why: "prompt", Profile: profile})
+		start := &session.LoopStart{Number: root.NextNumber(""), Parent: root.LastLoop, Why: "prompt", Profile: profile, User: root.User, KeyID: root.KeyID}
+		if p := post.Prompt; p != nil {
+			start.User, start.KeyID, start.Request = p.User, p.KeyID, p.Request
+		}
+		r.emit(start)
 		if err := r.deliver(post); err != nil {
 			return err
 		}

@@ -75,6 +75,8 @@ func (r *run) step() (ended bool, err error) {
 		})
 	case r.hasAnswer(l):
 		return r.onAnswer(l)
+	case len(l.Calls) > 0 && l.Start.ClientCalls:
+		return r.giveCalls(l)
 	case len(l.Calls) > 0:
 		return r.runCalls(l)
 	case r.st.Root.Cancel || r.left.Load():
@@ -153,7 +155,7 @@ func (r *run) deliver(post *session.Letter) error {
 func (r *run) delivered(post *session.Letter, said screened) {
 	r.note(said.notes...)
 	r.emit(&session.Message{
-		ID: r.clock.ID(), Parent: r.head(), Role: message.User, Source: post.Type, Post: post.Seq, Parts: said.parts,
+		ID: r.clock.ID(), Parent: r.head(), Role: session.RoleOf(said.or(post.Parts)), Source: post.Type, Post: post.Seq, Parts: said.parts,
 	})
 }
 

@@ -19,6 +19,8 @@ type Switch struct {
 	Key       session.Key
 	From      *Blueprint
 	To        string
+	User      string // whose prompt it is
+	Chain     string // the request that it is done for
 	Headless  bool
 	Overrides session.Overrides // of the prompt
 }
@@ -66,7 +68,7 @@ func (r *run) become(name string) (*Blueprint, error) {
 		return r.next.by, nil
 	}
 	b, err := r.deps.Switch(r.work, Switch{
-		Key: r.st.Key, From: r.Blueprint, To: name, Headless: r.s.Loop.Start.Headless, Overrides: r.st.Root.Asked,
+		Key: r.st.Key, From: r.Blueprint, To: name, User: r.st.Root.User, Chain: r.chain, Headless: r.s.Loop.Start.Headless, Overrides: r.st.Root.Asked,
 	})
 	if err == nil {
 		b, err = b.within(r.Spec.Limits)
@@ -144,6 +146,8 @@ func (r *run) goOnAs(name string, s session.Switched) error {
 	s.Spec, s.Prefix = b.specDigest, b.prefixDigest
 	r.emitRefs(&s, s.Spec, s.Prefix)
 	r.Blueprint = b
+	r.observers.drop(r.id)
+	r.observers.add(r.id, b)
 	r.closeOpened()
 	r.bound()
 	return nil

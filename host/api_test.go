@@ -172,6 +172,7 @@ func TestErrors(t *testing.T) {
 		{"followup of another tenant", "POST", "/sessions/" + id + "/followup", `{"message":"x","tenantId":"other"}`, 404, "SessionNotFound", ""},
 		{"cancel of another tenant", "POST", "/sessions/" + id + "/cancel", `{"tenantId":"other"}`, 404, "SessionNotFound", ""},
 		{"empty steer", "POST", "/sessions/" + id + "/steer", `{}`, 400, "MissingField", "message"},
+		{"list profile", "GET", "/sessions?profile=..%2Fx", "", 400, "InvalidField", "profile"},
 		{"list status", "GET", "/sessions?status=lost", "", 400, "InvalidField", "status"},
 		{"list limit", "GET", "/sessions?limit=0", "", 400, "InvalidField", "limit"},
 		{"list before", "GET", "/sessions?before=x", "", 400, "InvalidField", "before"},
@@ -220,6 +221,12 @@ func TestSessions(t *testing.T) {
 	a.into(t, &page)
 	if len(page) != 1 || page[0].ID != ids[0] || a.header.Get("Link") != "" {
 		t.Errorf("second page %s, Link %s", a.body, a.header.Get("Link"))
+	}
+	if a := s.get("/sessions?profile=echo"); strings.Count(a.body, `"profile":"echo"`) != len(ids) {
+		t.Errorf("of the profile %s", a.body)
+	}
+	if a := s.get("/sessions?profile=nobody"); a.body != "[]" {
+		t.Errorf("of nobody %s", a.body)
 	}
 	if a := s.get("/sessions?status=failed"); a.body != "[]" {
 		t.Errorf("failed sessions %s", a.body)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/session"
 )
@@ -30,11 +31,7 @@ func (h *Host) writeWaiting(ctx context.Context, w *response, k session.Key) err
 
 // approvals lists all that waits for an answer.
 func (h *Host) approvals(w *response, r *http.Request) error {
-	tenant, err := tenantName(r.URL.Query().Get("tenantId"))
-	if err != nil {
-		return err
-	}
-	list, err := h.deps.Approvals(r.Context(), session.Key{Tenant: tenant})
+	list, err := h.deps.Approvals(r.Context(), session.Key{Tenant: identity.From(r.Context()).Tenant})
 	if err != nil {
 		return err
 	}
@@ -57,7 +54,7 @@ func (h *Host) sessionApprovals(w *response, r *http.Request) error {
 
 // approvalBody is the body of an answer.
 type approvalBody struct {
-	Answer     string `json:"answer"`
+	Answer     string `json:"answer" schema:"required;enum=once|session|always|no"`
 	ForSession bool   `json:"forSession"`
 	Message    string `json:"message"`
 	TenantID   string `json:"tenantId"`
@@ -77,12 +74,9 @@ func (h *Host) answerApproval(w *response, r *http.Request) error {
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
-	tenant, err := tenantName(body.TenantID)
+	c, err := callerOf(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
-	}
-	if body.UserID != "" && !plainName(body.UserID) {
-		return invalid("userId", badName)
 	}
 	if strings.TrimSpace(body.Answer) == "" {
 		return missing("answer", "once, session, always or no")
@@ -90,12 +84,8 @@ func (h *Host) answerApproval(w *response, r *http.Request) error {
 	if err := oneOf("answer", body.Answer, "once", "session", "always", "no"); err != nil {
 		return err
 	}
-	by := body.UserID
-	if by == "" {
-		by = localTenant
-	}
-	a := view.Answer{Answer: session.Answer(body.Answer), ForSession: body.ForSession, Message: body.Message, By: by}
-	done, err := h.deps.Answer(r.Context(), tenant, chi.URLParam(r, "id"), a)
+	a := view.Answer{Answer: session.Answer(body.Answer), ForSession: body.ForSession, Message: body.Message, By: cmp.Or(c.User, localTenant)}
+	done, err := h.deps.Answer(r.Context(), c.Tenant, chi.URLParam(r, "id"), a)
 	if err != nil {
 		return err
 	}
@@ -107,7 +97,7 @@ func (h *Host) answerApproval(w *response, r *http.Request) error {
 type replyBody struct {
 	ID       string `json:"id"`
 	Text     string `json:"text"`
-	Answer   string `json:"answer"`
+	Answer   string `json:"answer" schema:"enum=text|no"`
 	Message  string `json:"message"`
 	TenantID string `json:"tenantId"`
 	UserID   string `json:"userId"`
@@ -119,11 +109,11 @@ func (h *Host) answerQuestion(w *response, r *http.Request) error {
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, c, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
-	a := view.Answer{Answer: session.AnswerText, Text: body.Text, Message: body.Message, By: cmp.Or(body.UserID, localTenant)}
+	a := view.Answer{Answer: session.AnswerText, Text: body.Text, Message: body.Message, By: cmp.Or(c.User, localTenant)}
 	if body.Answer != "" {
 		if err := oneOf("answer", body.Answer, "text", "no"); err != nil {
 			return err

@@ -25,25 +25,28 @@ const (
 type askBody struct {
 	Message     string                    `json:"message"`
 	Attachments []attachment              `json:"attachments"`
-	AgentID     string                    `json:"agentId"` // the profile's name
+	AgentID     string                    `json:"agentId" schema:"max=200;pattern=^([A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?(/[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?)*)?$"` // the profile's name
 	TenantID    string                    `json:"tenantId"`
 	UserID      string                    `json:"userId"`
-	SessionID   string                    `json:"sessionId"`
+	SessionID   string                    `json:"sessionId" schema:"pattern=^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$"`
 	Mode        string                    `json:"mode"`
 	Model       string                    `json:"model"`
 	Overrides   map[string]jsontext.Value `json:"overrides"`
-	OnBusy      string                    `json:"onBusy"`
-	OnDeny      string                    `json:"onDeny"`
-	Approvals   string                    `json:"approvals"`
+	OnBusy      string                    `json:"onBusy" schema:"enum=reject|steer|queue"`
+	OnDeny      string                    `json:"onDeny" schema:"enum=stop"`
+	Approvals   string                    `json:"approvals" schema:"enum=deny|wait"`
 	Schema      jsontext.Value            `json:"schema"`
 	Command     *callBody                 `json:"command"`
 }
 
 // attachment is an image that goes with the message.
 type attachment struct {
-	MediaType string `json:"mediaType"`
-	Data      []byte `json:"data"` // base64
+	MediaType string `json:"mediaType" schema:"required;enum=image/png|image/jpeg|image/gif|image/webp"`
+	Data      []byte `json:"data" schema:"required;min=1"` // base64
 }
+
+// newSession stands for the session of a prompt that begins one.
+const newSession = "-"
 
 // readAsk reads and checks a prompt. session is that of the path, if any.
 func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error) {
@@ -51,13 +54,16 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 	if err := h.readJSON(w, r, &body); err != nil {
 		return Ask{}, err
 	}
-	if session != "" {
-		if body.SessionID != "" && body.SessionID != session {
-			return Ask{}, invalid("sessionId", "names another session than the path")
-		}
+	switch {
+	case session == newSession && body.SessionID != "":
+		return Ask{}, invalid("sessionId", "cannot be given: the session is a new one")
+	case session == newSession, session == "":
+	case body.SessionID != "" && body.SessionID != session:
+		return Ask{}, invalid("sessionId", "names another session than the path")
+	default:
 		body.SessionID = session
 	}
-	ask, err := body.ask()
+	ask, err := body.ask(r)
 	if err != nil {
 		return Ask{}, err
 	}
@@ -69,27 +75,44 @@ func (h *Host) readAsk(w *response, r *http.Request, session string) (Ask, error
 
 // complete takes into a prompt what its request says besides the body.
 func (h *Host) complete(w *response, r *http.Request, body *askBody, ask *Ask) error {
-	if len(body.Overrides) > 0 {
-		object, err := json.Marshal(body.Overrides)
-		if err == nil {
-			err = h.mayExecute(r, object, false)
-		}
-		if err != nil {
-			return err
-		}
+	if err := h.mayOverride(r, body.Overrides); err != nil {
+		return err
 	}
-	ask.Chain = w.chain
-	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		if !printable(key) || len(key) > maxIdem {
-			return invalid("Idempotency-Key", "must be printable ASCII of at most 255 characters")
-		}
+	ask.Chain, ask.Request = w.chain, w.id
+	key, err := idempotency(r)
+	if key != "" {
 		ask.Idem = route(r) + " " + key
 	}
-	return nil
+	return err
 }
 
-func (b *askBody) ask() (Ask, error) {
-	ask, err := b.frame()
+// idempotency is the key of a request that does something once, however often it is
+// sent; empty: it has none.
+func idempotency(r *http.Request) (string, error) {
+	key := r.Header.Get("Idempotency-Key")
+	if !printable(key) || len(key) > maxIdem {
+		return "", invalid("Idempotency-Key", "must be printable ASCII of at most 255 characters")
+	}
+	if len(r.Header["Idempotency-Key"]) > 1 {
+		return "", invalid("Idempotency-Key", "is given more than once")
+	}
+	return key, nil
+}
+
+// mayOverride refuses overrides that execute, where the caller may not have them.
+func (h *Host) mayOverride(r *http.Request, overrides map[string]jsontext.Value) error {
+	if len(overrides) == 0 {
+		return nil
+	}
+	object, err := json.Marshal(overrides)
+	if err != nil {
+		return err
+	}
+	return h.mayExecute(r, object, false)
+}
+
+func (b *askBody) ask(r *http.Request) (Ask, error) {
+	ask, err := b.frame(r)
 	if err == nil {
 		ask.Parts, err = b.parts()
 	}
@@ -97,17 +120,20 @@ func (b *askBody) ask() (Ask, error) {
 }
 
 // frame is the prompt without its message.
-func (b *askBody) frame() (Ask, error) {
-	key, err := b.key()
+func (b *askBody) frame(r *http.Request) (Ask, error) {
+	c, err := callerOf(r, b.TenantID, b.UserID)
 	if err != nil {
 		return Ask{}, err
 	}
-	ask := Ask{Key: key, User: b.UserID, Profile: b.AgentID, Shared: true, Headless: b.Approvals != "wait", OnBusy: b.OnBusy, OnDeny: b.OnDeny}
+	if b.SessionID != "" && !sessionID(b.SessionID) {
+		return Ask{}, invalid("sessionId", badSession)
+	}
+	ask := Ask{Key: session.Key{Tenant: c.Tenant, Stream: b.SessionID}, User: c.User, KeyID: c.Key, Profile: b.AgentID, Shared: true, Headless: b.Approvals != "wait", OnBusy: b.OnBusy, OnDeny: b.OnDeny}
 	if b.AgentID == "" && b.SessionID == "" && b.Command == nil {
 		return Ask{}, missing("agentId", "name a profile (GET /profiles lists them), or a session with sessionId")
 	}
 	if b.AgentID != "" && profile.CheckName(b.AgentID) != nil {
-		return Ask{}, invalid("agentId", quote(b.AgentID)+" is not the name of a profile: letters, digits, '.', '_' and '-', in segments joined by '/'")
+		return Ask{}, invalid("agentId", quote(b.AgentID)+notProfile)
 	}
 	if err := oneOf("onBusy", b.OnBusy, "reject", "steer", "queue"); err != nil {
 		return Ask{}, err
@@ -123,20 +149,6 @@ func (b *askBody) frame() (Ask, error) {
 	}
 	ask.Set, err = b.set()
 	return ask, err
-}
-
-func (b *askBody) key() (session.Key, error) {
-	tenant, err := tenantName(b.TenantID)
-	if err != nil {
-		return session.Key{}, err
-	}
-	if b.UserID != "" && !plainName(b.UserID) {
-		return session.Key{}, invalid("userId", badName)
-	}
-	if b.SessionID != "" && !sessionID(b.SessionID) {
-		return session.Key{}, invalid("sessionId", badSession)
-	}
-	return session.Key{Tenant: tenant, Stream: b.SessionID}, nil
 }
 
 func (b *askBody) parts() ([]message.Part, error) {
@@ -223,30 +235,9 @@ func flatten(set map[string]string, key string, value jsontext.Value, depth int)
 
 const (
 	badName    = "must be letters, digits and any of . _ - @ + : of at most 128 characters, and begin with a letter or digit"
+	notProfile = " is not the name of a profile: letters, digits, '.', '_' and '-', in segments joined by '/'"
 	badSession = "is not the id of a session (a UUID)"
 )
-
-// tenantName checks the name of a tenant and gives the default for none.
-func tenantName(name string) (string, error) {
-	if name == "" {
-		return localTenant, nil
-	}
-	if !plainName(name) {
-		return "", invalid("tenantId", badName)
-	}
-	return name, nil
-}
-
-func plainName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !letter && (i == 0 || !strings.ContainsRune("._-@+:", rune(c))) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= maxID
-}
 
 // sessionID says whether s is a UUID in its plain form.
 func sessionID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

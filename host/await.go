@@ -13,7 +13,19 @@ import (
 // waits for a person is waited for. If the events come faster than they are
 // taken, it goes on with what is stored.
 func Await(ctx context.Context, d Deps, sub Submitted, see func([]session.Event)) (*session.LoopEnd, error) {
+	return (&Host{deps: d}).watch(sub).await(ctx, see)
+}
+
+// AwaitPerson is Await that ends also where the loop waits for a person, with
+// session.ReasonWaiting.
+func AwaitPerson(ctx context.Context, d Deps, sub Submitted, see func([]session.Event)) (*session.LoopEnd, error) {
 	w := (&Host{deps: d}).watch(sub)
+	w.stops = true
+	return w.await(ctx, see)
+}
+
+func (w *watch) await(ctx context.Context, see func([]session.Event)) (*session.LoopEnd, error) {
+	sub := w.sub
 	after := sub.After()
 	for {
 		var behind *dispatch.FellBehind

@@ -1,7 +1,9 @@
 package host_test
 
 import (
+	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,24 +11,45 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/identity/audit"
 	"github.com/rosterrun/roster/model/script"
+	"github.com/rosterrun/roster/store/memory"
 )
 
 // BenchmarkStreamTurn is one text turn in a new session over loopback, read to
 // the end of its stream, with the store in memory and a model that answers at
 // once. Client and server share the process.
-func BenchmarkStreamTurn(b *testing.B) { benchmarkTurn(b, "/stream") }
+func BenchmarkStreamTurn(b *testing.B) { benchmarkTurn(b, "/stream", hello) }
 
 // BenchmarkChatTurn is the same turn with one answer in place of a stream.
-func BenchmarkChatTurn(b *testing.B) { benchmarkTurn(b, "/chat") }
+func BenchmarkChatTurn(b *testing.B) { benchmarkTurn(b, "/chat", hello) }
 
-func benchmarkTurn(b *testing.B, path string) {
-	s := openSite(b, siteOptions{model: (&script.Script{
+// BenchmarkCompletionTurn is the same turn, streamed to a client of OpenAI's protocol.
+func BenchmarkCompletionTurn(b *testing.B) {
+	benchmarkTurn(b, "/v1/chat/completions", strings.Replace(hi, "{", `{"stream":true,`, 1))
+}
+
+// BenchmarkChatTurnAudited is the turn of /chat, noted in the audit log.
+func BenchmarkChatTurnAudited(b *testing.B) {
+	store := memory.New(memory.Options{})
+	defer store.Close()
+	log := audit.NewLog(func(context.Context) (audit.Store, error) { return store, nil }, slog.New(slog.DiscardHandler))
+	defer log.Close()
+	benchmarkTurn(b, "/chat", hello, func(d *host.Deps) { d.Audit = log })
+}
+
+func benchmarkTurn(b *testing.B, path, body string, change ...func(*host.Deps)) {
+	s := openSite(b, siteOptions{change: func(d *host.Deps) {
+		for _, c := range change {
+			c(d)
+		}
+	}, model: (&script.Script{
 		Replies: []script.Reply{{Text: "The answer is forty-two, as it always was and will be.", Usage: &script.Usage{Input: 100, Output: 12}}}, Loop: true,
 	}).Model("fake/text")})
 	times := make([]time.Duration, 0, 1<<16)
 	turn := func() {
-		res, err := s.http.Post(s.url+path, "application/json", strings.NewReader(hello))
+		res, err := s.http.Post(s.url+path, "application/json", strings.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -55,9 +78,15 @@ func benchmarkTurn(b *testing.B, path string) {
 
 // cpu is the time that this process has spent on processors.
 func cpu() time.Duration {
+	user, system := times()
+	return user + system
+}
+
+// times is cpu by itself and by the kernel for it.
+func times() (user, system time.Duration) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for oneself
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
 }
 
 // BenchmarkHealth is what HTTP itself takes.

@@ -82,7 +82,7 @@ func (h *Host) stream(w *response, r *http.Request) error {
 			return err
 		}
 	}
-	s, err := h.newSSE(w, sub.Key)
+	s, err := h.newStream(w, sub.Key)
 	if err != nil {
 		return nil // the client left
 	}
@@ -92,7 +92,7 @@ func (h *Host) stream(w *response, r *http.Request) error {
 			s.fail(err)
 			break
 		}
-		if s.send(ctx, batch) != nil {
+		if s.show(ctx, batch) != nil {
 			break // the client left; the run goes on
 		}
 	}
@@ -105,6 +105,12 @@ func (h *Host) start(w *response, r *http.Request, id string) (Submitted, error)
 	if err != nil {
 		return Submitted{}, err
 	}
+	return h.submit(w, r, ask)
+}
+
+// submit stores a prompt. One that was stored before, with the same Idempotency-Key,
+// has to be for the same session.
+func (h *Host) submit(w *response, r *http.Request, ask Ask) (Submitted, error) {
 	if ask.Key.Stream != "" {
 		if err := h.exists(r.Context(), ask.Key); err != nil {
 			return Submitted{}, err
@@ -119,8 +125,8 @@ func (h *Host) start(w *response, r *http.Request, id string) (Submitted, error)
 	}
 	if sub.Duplicate {
 		// The store does not compare what session was asked for: a new one, whose
-		// first event the prompt is, or which.
-		began := sub.Post == 1
+		// first event the prompt is, after what it takes over, or which.
+		began := sub.Post == 1 || sub.Post == 2 && len(ask.Said) > 0
 		if began != (ask.Key.Stream == "") || !began && sub.Asked.Stream != sub.Key.Stream {
 			return Submitted{}, &session.Conflict{Idem: r.Header.Get("Idempotency-Key")}
 		}

@@ -7,7 +7,7 @@ import (
 
 // callBody names a command instead of a message.
 type callBody struct {
-	Name      string `json:"name"` // with or without the slash
+	Name      string `json:"name" schema:"required;min=1"` // with or without the slash
 	Arguments string `json:"arguments"`
 }
 

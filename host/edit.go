@@ -147,14 +147,35 @@ func (h *Host) profileHistory(w *response, r *http.Request) error {
 	return writeTagged(w, r, all)
 }
 
+// diffBody is what changed between two versions.
+type diffBody struct {
+	Diff string `json:"diff"` // unified; empty: nothing
+}
+
+func (h *Host) profileDiff(w *response, r *http.Request) error {
+	name, err := profileName(r)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	text, err := h.deps.Diff(r.Context(), name, q.Get("from"), q.Get("to"))
+	if err != nil {
+		return h.editError(name, err)
+	}
+	return writeTagged(w, r, diffBody{text})
+}
+
+// rollbackBody is the body of rollback.
+type rollbackBody struct {
+	Revision string `json:"revision" schema:"required;min=1"` // of GET /profiles/{name}/history
+}
+
 func (h *Host) rollback(w *response, r *http.Request) error {
 	name, err := profileName(r)
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Revision string `json:"revision"`
-	}
+	var body rollbackBody
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
@@ -172,12 +193,15 @@ func (h *Host) rollback(w *response, r *http.Request) error {
 	return h.answerProfile(w, r, p)
 }
 
+// checkBody is the body of POST /profiles/-/check.
+type checkBody struct {
+	Path string `json:"path"` // below the workspace, with slashes; it says the dialect
+	Text string `json:"text"` // of the file
+}
+
 // check says what the catalog would make of a text; nothing is saved or run.
 func (h *Host) check(w *response, r *http.Request) error {
-	var body struct {
-		Path string `json:"path"`
-		Text string `json:"text"`
-	}
+	var body checkBody
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
@@ -219,7 +243,7 @@ func (h *Host) readKeys(w *response, r *http.Request, dialect string) ([]byte, m
 
 // mayExecute refuses executing keys of callers that are no administrators.
 func (h *Host) mayExecute(r *http.Request, object []byte, variables bool) error {
-	if h.deps.Admin == nil || h.deps.Admin(r) {
+	if isAdmin(r) {
 		return nil
 	}
 	return executing(trust.InObject(object, variables))
@@ -228,26 +252,41 @@ func (h *Host) mayExecute(r *http.Request, object []byte, variables bool) error 
 // mayBringBack is what mayExecute is for a version that becomes current again:
 // what the profile does not have now is as if it were sent.
 func (h *Host) mayBringBack(r *http.Request, name string) func([]*profile.Profile) error {
-	if h.deps.Admin == nil || h.deps.Admin(r) {
+	if isAdmin(r) {
 		return nil
 	}
 	return func(then []*profile.Profile) error {
-		has := map[[2]string]bool{}
 		if p, err := h.profile(r.Context(), name); err == nil {
-			for _, i := range trust.OfProfile(p) {
-				has[[2]string{i.Key, i.Digest}] = i.Digest != ""
-			}
+			return executing(added([]*profile.Profile{p}, then))
 		}
-		var keys []string
-		for _, p := range then {
-			for _, i := range trust.OfProfile(p) {
-				if !has[[2]string{i.Key, i.Digest}] {
-					keys = append(keys, i.Key)
-				}
-			}
-		}
-		return executing(keys)
+		return executing(added(nil, then))
 	}
+}
+
+// maySay is what mayExecute is for the text of a file.
+func (h *Host) maySay(r *http.Request) func(before, after []*profile.Profile) error {
+	if isAdmin(r) {
+		return nil
+	}
+	return func(before, after []*profile.Profile) error { return executing(added(before, after)) }
+}
+
+// added are the executing keys of profiles that those before do not have.
+func added(before, after []*profile.Profile) (keys []string) {
+	has := map[[2]string]bool{}
+	for _, p := range before {
+		for _, i := range trust.OfProfile(p) {
+			has[[2]string{i.Key, i.Digest}] = i.Digest != ""
+		}
+	}
+	for _, p := range after {
+		for _, i := range trust.OfProfile(p) {
+			if !has[[2]string{i.Key, i.Digest}] {
+				keys = append(keys, i.Key)
+			}
+		}
+	}
+	return keys
 }
 
 func executing(keys []string) error {
@@ -279,8 +318,8 @@ func (h *Host) ifMatch(r *http.Request, name string) (string, error) {
 		if tag == "*" || tag == `"`+p.Revision()+`"` {
 			return p.Revision(), nil
 		}
-		for _, verbose := range []bool{false, true} {
-			data, err := h.profileJSON(r.Context(), p, verbose)
+		for _, d := range []detail{inBrief, inFull, asWritten} {
+			data, err := h.profileJSON(r.Context(), p, d)
 			if err != nil {
 				return "", err
 			}
@@ -307,7 +346,7 @@ func (h *Host) answerProfile(w *response, r *http.Request, p *profile.Profile) e
 // tagged sets the headers by which a client refers to the profile that it has,
 // and gives the answer that they are for.
 func (h *Host) tagged(w *response, r *http.Request, p *profile.Profile) ([]byte, error) {
-	data, err := h.profileJSON(r.Context(), p, false)
+	data, err := h.profileJSON(r.Context(), p, inBrief)
 	if err != nil {
 		return nil, err
 	}

@@ -216,6 +216,16 @@ func TestHistoryAndRollback(t *testing.T) {
 	if len(all) != 2 || !all[0].Current || all[1].Current || all[1].Source != "saves" {
 		t.Fatalf("%+v", all)
 	}
+	var change struct{ Diff string }
+	s.get("/profiles/echo/diff").into(t, &change)
+	if !strings.Contains(change.Diff, "+temperature: 0.25") {
+		t.Errorf("the change is %q", change.Diff)
+	}
+	s.get("/profiles/echo/diff?from="+all[0].Revision+"&to="+all[1].Revision).into(t, &change)
+	if !strings.Contains(change.Diff, "-temperature: 0.25") {
+		t.Errorf("the way back is %q", change.Diff)
+	}
+	s.get("/profiles/echo/diff?to=beef").wantError(t, 404, "RevisionNotFound")
 	s.write(".git/HEAD", "nothing")
 	if got := s.get("/profiles/echo/history"); got.status != 200 || got.header.Get(host.HeaderNote) != `"its history in git cannot be read, or not all of it: HEAD names no commit"` {
 		t.Errorf("%d %v", got.status, got.header)

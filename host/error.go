@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/rosterrun/roster/host/openai"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -29,6 +31,9 @@ type Error struct {
 	RequestID  string         `json:"requestId,omitempty"`  // of a failure of the server
 
 	Diagnostics []profile.Diagnostic `json:"diagnostics,omitempty"` // of a profile's file that does not load
+
+	Challenge  string        `json:"-"` // the header WWW-Authenticate
+	RetryAfter time.Duration `json:"-"` // the header, in whole seconds
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -66,6 +71,7 @@ func notFound(err error, k session.Key) error {
 func (h *Host) explain(err error) *Error {
 	var (
 		own      *Error
+		wrong    *openai.Error
 		busy     *session.Busy
 		conflict *session.Conflict
 		large    *http.MaxBytesError
@@ -78,6 +84,8 @@ func (h *Host) explain(err error) *Error {
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &wrong):
+		return &Error{Status: wrong.Status, Code: wrong.Code, Message: wrong.Message, Field: wrong.Param}
 	case errors.As(err, &busy):
 		e := answer(http.StatusConflict, "Busy")
 		e.SessionID = busy.Key.Stream
@@ -103,30 +111,34 @@ func (h *Host) explain(err error) *Error {
 		return answer(http.StatusServiceUnavailable, "Interrupted")
 	}
 	code := h.deps.Code(err)
-	return answer(statusOf(code), code)
+	e := answer(statusOf(code), code)
+	if e.Status == http.StatusInternalServerError && h.deps.Identify != nil {
+		e.Message = "the server failed; its log has why, under this request id" // the error may tell of the machine
+	}
+	return e
 }
 
 // statusOf is the status of an error by its name: of a request that cannot be
 // run, and of a loop that failed.
 func statusOf(code string) int {
 	switch code {
-	case "ProfileNotFound", "ApprovalNotFound", "MessageNotFound", "CommandNotFound":
+	case "ProfileNotFound", "ApprovalNotFound", "MessageNotFound", "CommandNotFound", "RigNotFound", "KnotNotFound", "JobNotFound":
 		return http.StatusNotFound
-	case "ExecutingKey", "CommandDenied":
+	case "ExecutingKey", "CommandDenied", "UnknownTenant":
 		return http.StatusForbidden
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
 		return http.StatusBadRequest
-	case "AlreadyAnswered", "OtherPlan":
+	case "AlreadyAnswered", "OtherPlan", "SessionExists", "HoldsWorktree", "KnotWaits":
 		return http.StatusConflict
-	case "InvalidAnswer", "InvalidSchema", "InvalidCommand":
+	case "InvalidAnswer", "InvalidComparison", "InvalidSchema", "InvalidCommand", "InvalidExport", "InvalidTool", "UnknownToolCall", "InvalidStrand":
 		return http.StatusBadRequest
 	case "MissingKey", "model.rate-limit", "model.overloaded":
 		return http.StatusServiceUnavailable
 	case "model.timeout":
 		return http.StatusGatewayTimeout
 	}
-	if code == "SchemaMismatch" || strings.HasPrefix(code, "model.") {
+	if code == "SchemaMismatch" || code == "NoAnswer" || strings.HasPrefix(code, "model.") {
 		return http.StatusBadGateway
 	}
 	return http.StatusInternalServerError
@@ -136,6 +148,9 @@ func statusOf(code string) int {
 // with the id of the request.
 func (h *Host) writeError(w *response, err error) {
 	e := *h.explain(err)
+	if e.Challenge != "" {
+		e.RequestID = w.id
+	}
 	if e.Status == http.StatusInternalServerError {
 		e.RequestID = w.id
 		h.deps.Log.Error("request failed", "request", w.id, "chainId", w.chain, "code", e.Code, "error", err)
@@ -143,7 +158,23 @@ func (h *Host) writeError(w *response, err error) {
 	if w.status != 0 {
 		return // the answer has begun; its end says that it is not whole
 	}
-	if werr := writeJSON(w, e.Status, e); werr != nil {
+	w.code = e.Code
+	if e.Challenge != "" {
+		w.Header().Set("WWW-Authenticate", e.Challenge)
+	}
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	var werr error
+	if w.openai {
+		if e.RetryAfter > time.Minute { // OpenAI's libraries would ask again much sooner
+			w.Header().Set("X-Should-Retry", "false")
+		}
+		werr = writeBytes(w, e.Status, openaiError(&e).JSON())
+	} else {
+		werr = writeJSON(w, e.Status, e)
+	}
+	if werr != nil {
 		h.deps.Log.Debug("the client left before its answer", "request", w.id, "error", werr)
 	}
 }

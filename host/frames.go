@@ -13,6 +13,40 @@ import (
 	"github.com/rosterrun/roster/session"
 )
 
+// stream is what a client sees of a session.
+type stream struct {
+	*sse
+	frames frames
+	crowd  *crowd
+}
+
+// newStream sends the head of the answer. Close must be called.
+func (h *Host) newStream(w *response, k session.Key) (*stream, error) {
+	w.Header().Set("X-Session-Id", k.Stream)
+	s, err := h.newSSE(w)
+	if err != nil {
+		return nil, err
+	}
+	return &stream{s, frames{host: h, key: k}, h.join(k)}, nil
+}
+
+// Close ends the pings; nothing is written after it.
+func (s *stream) Close() {
+	s.sse.Close()
+	s.host.leave(s.frames.key, s.crowd)
+}
+
+// show writes a batch of events.
+func (s *stream) show(ctx context.Context, events []session.Event) error {
+	return s.send(len(events), func(dst []byte, i int) []byte {
+		e := &events[i]
+		if !s.frames.sees(e) {
+			return dst
+		}
+		return s.crowd.append(dst, e, func(dst []byte) []byte { return s.frames.append(ctx, dst, e) })
+	})
+}
+
 // frames writes a session's events in the form in which a stream shows them.
 type frames struct {
 	host  *Host
@@ -21,24 +55,8 @@ type frames struct {
 	specs map[string]string // open loops → the digests of their specs
 }
 
-// append adds one event, and what follows from it.
-func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byte {
-	if f.only != "" && !session.Within(e.Session, f.only) {
-		return dst
-	}
-	if e.Seq == 0 {
-		return appendLive(dst, e)
-	}
-	at := len(dst)
-	dst = appendHead(dst, e.Type, e.Seq)
-	from := len(dst)
-	dst = e.AppendJSON(dst)
-	if bytes.IndexByte(dst[from:], '\n') >= 0 {
-		data := bytes.Clone(dst[from:])
-		dst = appendFrame(dst[:at], e.Type, e.Seq, data)
-	} else {
-		dst = append(dst, "\n\n"...)
-	}
+// sees takes up what is to be known of an event, and says whether it is shown.
+func (f *frames) sees(e *session.Event) bool {
 	switch e.Type {
 	case "loop.start":
 		if b, ok := body[*session.LoopStart](e); ok {
@@ -50,6 +68,17 @@ func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byt
 		}
 	case "loop.end":
 		delete(f.specs, e.Loop)
+	}
+	return f.only == "" || session.Within(e.Session, f.only)
+}
+
+// append adds one event, and what follows from it.
+func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byte {
+	if e.Seq == 0 {
+		return appendLive(dst, e)
+	}
+	dst = appendStored(appendHead(dst, e.Type, e.Seq), e)
+	switch e.Type {
 	case "usage":
 		if b, ok := body[*session.Usage](e); ok {
 			dst = appendContextUsage(dst, e.Session, &b.Usage, f.window(ctx, e))
@@ -60,6 +89,17 @@ func (f *frames) append(ctx context.Context, dst []byte, e *session.Event) []byt
 		}
 	}
 	return dst
+}
+
+// appendStored ends an event with the JSON of a stored one.
+func appendStored(dst []byte, e *session.Event) []byte {
+	from := len(dst)
+	dst = e.AppendJSON(dst)
+	if bytes.IndexByte(dst[from:], '\n') < 0 {
+		return append(dst, "\n\n"...)
+	}
+	data := bytes.Clone(dst[from:])
+	return appendData(dst[:from], data)
 }
 
 // body decodes an event of a known type.

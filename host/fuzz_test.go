@@ -3,10 +3,12 @@ package host
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 )
@@ -28,7 +30,7 @@ func FuzzAskBody(f *testing.F) {
 		err := decode(data, &body)
 		var ask Ask
 		if err == nil {
-			ask, err = body.ask()
+			ask, err = body.ask(httptest.NewRequest(http.MethodPost, "/chat", nil))
 		}
 		if err != nil {
 			var e *Error
@@ -40,7 +42,7 @@ func FuzzAskBody(f *testing.F) {
 		if len(ask.Parts) == 0 || ask.Profile == "" && ask.Key.Stream == "" {
 			t.Errorf("%q: nothing to run: %+v", data, ask)
 		}
-		if ask.Profile != "" && profile.CheckName(ask.Profile) != nil || !plainName(ask.Key.Tenant) || ask.Key.Stream != "" && !sessionID(ask.Key.Stream) {
+		if ask.Profile != "" && profile.CheckName(ask.Profile) != nil || !identity.PlainName(ask.Key.Tenant) || ask.Key.Stream != "" && !sessionID(ask.Key.Stream) {
 			t.Errorf("%q: names %+v", data, ask)
 		}
 		if text := message.PartsText(ask.Parts); !utf8.ValidString(text) {
@@ -63,10 +65,13 @@ func FuzzHeaders(f *testing.F) {
 		if id := traceID(s); id != "" && (len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "") {
 			t.Errorf("traceID(%q) = %q", s, id)
 		}
-		if loopbackHost(s) && !strings.Contains(strings.ToLower(s), "localhost") && !strings.Contains(s, "127.") && !strings.Contains(s, ":") {
-			t.Errorf("loopbackHost(%q)", s)
+		if loopbackName(bare(s)) && !strings.Contains(strings.ToLower(s), "localhost") && !strings.Contains(s, "127.") && !strings.Contains(s, ":") {
+			t.Errorf("%q is taken as loopback", s)
 		}
 		matches(s, `"tag"`)
-		sameOrigin(s, "127.0.0.1:7788")
+		r := &http.Request{Host: "127.0.0.1:7788"}
+		if sameOrigin(s, r) && !strings.Contains(s, r.Host) {
+			t.Errorf("%q is taken as the server's own", s)
+		}
 	})
 }

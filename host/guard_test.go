@@ -36,7 +36,7 @@ func TestForeignPages(t *testing.T) {
 		{"rebound with its origin", []string{"Host", "evil.example", "Origin", "http://evil.example"}, "ForbiddenHost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			get, post := s.get("/profiles", c.header...), s.post("/chat", hello, c.header...)
+			get, post := s.get("/profiles", c.header...), s.post("/chat", hello, append([]string{"Content-Type", "application/json"}, c.header...)...)
 			for _, a := range []answer{get, post} {
 				if c.code != "" {
 					a.wantError(t, 403, c.code)
@@ -69,21 +69,37 @@ func TestCheckAddr(t *testing.T) {
 		":7788": false, "0.0.0.0:7788": false, "[::]:7788": false, "192.168.1.2:7788": false, "example.com:80": false,
 		"127.0.0.1": false, "7788": false, "": false, "127.0.0.1:x": false, "127.0.0.1:70000": false, "[::1%lo]:1": false,
 	} {
-		err := host.CheckAddr(addr)
+		err := host.CheckAddr(addr, host.Access{})
 		var refused *host.AddrError
 		if ok != (err == nil) || err != nil && (!errors.As(err, &refused) || refused.Addr != addr) {
 			t.Errorf("CheckAddr(%q) = %v", addr, err)
 		}
 	}
-	if _, err := host.Listen(t.Context(), "0.0.0.0:0"); err == nil {
+	for _, c := range []struct {
+		access host.Access
+		want   string
+	}{
+		{host.Access{}, "roster keys add me --role admin\n  roster serve --addr 0.0.0.0:7788 --auth keys --tls-cert"},
+		{host.Access{TLS: true}, "nobody is asked who they are"},
+		{host.Access{Insecure: true}, "nobody is asked who they are"},
+		{host.Access{Auth: true}, "--insecure-http"},
+		{host.Access{Auth: true, TLS: true}, ""},
+		{host.Access{Auth: true, Insecure: true}, ""},
+	} {
+		err := host.CheckAddr("0.0.0.0:7788", c.access)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.access, err, c.want)
+		}
+	}
+	if _, err := host.Listen(t.Context(), "0.0.0.0:0", host.Access{}); err == nil {
 		t.Error("Listen took 0.0.0.0")
 	}
-	l, err := host.Listen(t.Context(), "127.0.0.1:0")
+	l, err := host.Listen(t.Context(), "127.0.0.1:0", host.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := host.Listen(t.Context(), l.Addr().String()); err == nil || !strings.Contains(err.Error(), "port 0 picks a free one") {
+	if _, err := host.Listen(t.Context(), l.Addr().String(), host.Access{}); err == nil || !strings.Contains(err.Error(), "port 0 picks a free one") {
 		t.Errorf("an address in use: %v", err)
 	}
 }

@@ -26,10 +26,10 @@ func (h *Host) ready(w *response, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	if _, _, err := h.deps.Profiles(ctx); err != nil {
-		return notReady("catalog", err)
+		return h.notReady("catalog", err)
 	}
 	if err := h.tryStore(ctx); err != nil {
-		return notReady("store", err)
+		return h.notReady("store", err)
 	}
 	return writeJSON(w, http.StatusOK, statusBody{"ready"})
 }
@@ -42,6 +42,13 @@ func (h *Host) tryStore(ctx context.Context) error {
 	return store.Writable(ctx)
 }
 
-func notReady(part string, err error) *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Code: "NotReady", Part: part, Message: part + ": " + err.Error()}
+// notReady says why a part fails where nobody is asked who he is; otherwise anybody
+// could read what the error says of the machine.
+func (h *Host) notReady(part string, err error) *Error {
+	e := &Error{Status: http.StatusServiceUnavailable, Code: "NotReady", Part: part, Message: part + ": " + err.Error()}
+	if h.deps.Identify != nil {
+		h.deps.Log.Error("the server is not ready", "part", part, "error", err)
+		e.Message = part + " fails: the log of the server says why"
+	}
+	return e
 }

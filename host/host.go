@@ -5,6 +5,7 @@ package host
 
 import (
 	"context"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -13,9 +14,13 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rosterrun/roster/identity"
+	"github.com/rosterrun/roster/identity/key"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/rig/graph"
+	"github.com/rosterrun/roster/rig/ledger"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -36,11 +41,18 @@ type Deps struct {
 	// History lists the versions of a profile, the newest first, and what of them
 	// could not be read.
 	History func(ctx context.Context, name string) ([]view.Version, []profile.Diagnostic, error)
+	// Diff says what changed from one version of a profile to another, as a unified
+	// diff: an empty to is what the file holds, an empty from the version before to.
+	Diff func(ctx context.Context, name, from, to string) (string, error)
 	// Rollback makes an earlier version of a profile the current one, if the
 	// profile has the revision ifMatch; empty: any.
 	Rollback func(ctx context.Context, name, version, ifMatch string, check func([]*profile.Profile) error) (*profile.Profile, error)
 	// Check says what the catalog would make of a file.
 	Check func(ctx context.Context, path, text string) (view.Checked, error)
+	// Source gives the text of a file of profiles by its path, and SaveSource replaces
+	// it. Their errors are those of Edit.
+	Source     func(ctx context.Context, path string) (Source, error)
+	SaveSource func(context.Context, SourceEdit) (Source, error)
 	// Permit says what would become of a call of a tool by a profile.
 	Permit func(ctx context.Context, name, tool, subject string) (view.Permit, error)
 	// Tools says which tools and profiles the model of a profile is told of.
@@ -55,9 +67,45 @@ type Deps struct {
 	Skills    func(ctx context.Context, profile string) ([]view.Skill, error)
 	Skill     func(ctx context.Context, name string) (view.Skill, error)
 	SaveSkill func(context.Context, SkillEdit) (s view.Skill, created bool, err error)
+	// Explain says what a profile resolves to, and why; Models, Model and Capabilities
+	// what there is to work with, and Doctor how it stands. Export writes a session as
+	// lines that Import takes. nil: none of their routes are served.
+	Explain      func(ctx context.Context, profile string) (view.Explanation, error)
+	Models       func(context.Context) ([]view.ModelItem, error)
+	Model        func(ctx context.Context, ref string) (view.ModelView, error)
+	Capabilities func(context.Context) ([]view.Capability, error)
+	Doctor       func(context.Context) ([]view.Finding, error)
+	Export       func(context.Context, session.Key, io.Writer) error
+	Import       func(ctx context.Context, tenant string, r io.Reader) (session.Key, error)
+	// Servers lists the MCP servers, or those that a profile has. SaveServer writes
+	// one into the configuration, DropServer takes one out, and RestartServer starts
+	// one anew. Their errors are answered as they are. nil: there are no such routes.
+	Servers       func(ctx context.Context, profile string) ([]view.Server, error)
+	SaveServer    func(context.Context, profile.Server) error
+	DropServer    func(ctx context.Context, name string) error
+	RestartServer func(ctx context.Context, name string) error
+	// Rigs lists the rigs that the caller may know of, and Rig says how one stands;
+	// CheckRig reports on its files, and RigGraph draws it. AskKnot queues a job for a
+	// knot, once for each idem that is not empty. RigJobs, RigJob, ReplayJob and DropJob
+	// are about its jobs, and TieOffs lists what its knots, or one of them, have answered,
+	// with the answers if they are wanted. Their errors name what is not there:
+	// RigNotFound, KnotNotFound, JobNotFound. nil: there are no such routes.
+	Rigs      func(context.Context) ([]view.Rig, error)
+	Rig       func(ctx context.Context, rig string) (view.Rig, error)
+	CheckRig  func(ctx context.Context, rig string) (view.Report, error)
+	RigGraph  func(ctx context.Context, rig string) (*graph.Graph, error)
+	AskKnot   func(ctx context.Context, rig, knot, path, idem string) (view.RigJob, error)
+	RigJobs   func(ctx context.Context, rig string, q ledger.Query) (view.RigJobs, error)
+	TieOffs   func(ctx context.Context, rig, knot string, limit int, answers bool) (view.TieOffs, error)
+	RigJob    func(ctx context.Context, rig, id string) (view.RigJob, error)
+	ReplayJob func(ctx context.Context, rig, id string) (view.RigJob, error)
+	DropJob   func(ctx context.Context, rig, id string) error
 	// Submit stores a prompt, durably, and begins to run it. What cannot run is
 	// refused before anything is stored.
 	Submit func(context.Context, Ask) (Submitted, error)
+	// Compare asks several candidates at once, and has a session go on with one of
+	// their answers. When ctx ends, all are cancelled.
+	Compare func(context.Context, Comparison) (Compared, error)
 	// Steer, Followup and Cancel post to a session, or return
 	// session.ErrNoStream.
 	Steer    func(context.Context, session.Key, []message.Part) error
@@ -87,18 +135,58 @@ type Deps struct {
 	Request func(ctx context.Context, k session.Key, id string, turn int, about string) (*view.Request, error)
 	// Follow yields the events of a session as dispatch.Dispatcher does.
 	Follow func(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error]
+	// FollowFeed yields what is stored of all sessions of a tenant, as
+	// dispatch.Local does.
+	FollowFeed func(ctx context.Context, tenant string, after session.Position) iter.Seq2[[]session.Fed, error]
 	// Backend is the store of the sessions.
 	Backend func(context.Context) (session.Backend, error)
-	// Admin says whether the caller of a request may send what executes; nil:
-	// nobody is asked who he is, and every caller has every role.
-	Admin func(*http.Request) bool
+	// Identify finds out who sends a request; its errors are answered as they are.
+	// nil: nobody is asked who he is, and every caller has every role.
+	Identify func(*http.Request) (identity.Caller, error)
+	// Admit is asked after Identify whether a caller may ask for anything now; nil:
+	// he may. Its errors are answered as they are.
+	Admit func(identity.Caller) error
+	// Hosts are the names by which clients may call the server, besides those of
+	// loopback; where Identify is set any address will do as well. Origins are the
+	// pages of other servers that may use it; without Identify there are none.
+	Hosts, Origins []string
+	// Files lists names of files of the workspace by a part of them; nil: there is no
+	// such route.
+	Files func(ctx context.Context, part string, limit int) (Files, error)
+	// Place gives the version of the program, and the name of the caller's workspace;
+	// nil: there is no route /whoami.
+	Place func(context.Context) (version, workspace string, err error)
+	// Budgets are what a caller may spend, for /whoami; nil: nothing is bounded.
+	Budgets func(context.Context, identity.Caller) ([]Budget, error)
+	// Keys opens the store of the API keys; nil: there are no routes for them.
+	Keys func(context.Context) (key.Store, error)
+	// Audit gets each call that changes something or is refused, and opens what it
+	// has kept; nil: nobody notes them.
+	Audit Auditor
 	// Code names an error for programs, such as "UnknownModel".
 	Code func(error) string
+	// A2A serves /a2a; nil: there are no such routes. Card describes a profile, which
+	// is reached below base, or without a name the one that there is; secured says that
+	// a token is asked for. Handler answers for a profile.
+	A2A interface {
+		Card(ctx context.Context, name, base string, secured bool) (any, error)
+		Handler(name string) http.Handler
+	}
 	// MCP serves /mcp; nil: there is no such route. It is closed by Shutdown.
 	MCP interface {
 		http.Handler
 		Close()
 	}
+
+	// Page serves the web page at /, and its files at /assets/NAME and /favicon.svg.
+	// They hold no data, and nobody is asked who they are. nil: there is no page.
+	Page http.Handler
+
+	// Requested is told of each request that was answered, and must not wait; nil:
+	// nobody is. Metrics writes what is counted, in the text format of Prometheus;
+	// nil: there is no such route.
+	Requested func(Request)
+	Metrics   func(io.Writer, Stats) error
 
 	// Log gets one line for each request at level debug, and failures of the
 	// server at level error; nil: discarded.
@@ -140,6 +228,9 @@ type Ask struct {
 	Shared bool
 	// User is whose prompt it is; empty: the one user of this machine.
 	User string
+	// KeyID names the API key that he has shown, and Request the request that asks;
+	// empty: none.
+	KeyID, Request string
 	// Agent is the agent_id that the loop's events have; empty: a new one.
 	Agent string
 	// Headless says that nobody can answer a question. Otherwise the run waits
@@ -152,6 +243,13 @@ type Ask struct {
 	// OnBusy says what happens if the session is running: "reject" (default,
 	// *session.Busy), "steer" or "queue".
 	OnBusy string
+	// Said is what was said before Parts elsewhere: the session takes it over in
+	// the same commit. Results of calls that a client makes, there or as Parts, take
+	// the place of what the session has in theirs. Ids and parents are given by
+	// Submit.
+	Said []session.BranchMessage
+	// Client is what the program that asks brings along; nil: nothing.
+	Client *session.Client
 	// Lent are rules that the loop begins with, and Command what was called to get
 	// Parts.
 	Lent    []session.Lent
@@ -186,6 +284,12 @@ type Host struct {
 	mux     *chi.Mux
 	windows windows
 	buffers sync.Pool // of *[]byte, for streams
+	stats   stats
+
+	crowdsMu sync.Mutex
+	crowds   map[session.Key]*crowd // readers by session
+
+	document func() ([]byte, error) // for clients, as JSON
 
 	streams, chats context.Context // end with the host
 	quit           func()
@@ -213,7 +317,8 @@ func New(d Deps) *Host {
 			d.MCP.Close()
 		}
 	})
-	h.routes()
+	h.document = h.documentOf()
+	h.mount()
 	return h
 }
 
@@ -226,77 +331,18 @@ const chatGrace = 5 * time.Second
 // again with Last-Event-ID or Idempotency-Key. Server calls it by itself.
 func (h *Host) Shutdown() { h.quit() }
 
-func (h *Host) routes() {
-	m := h.mux
-	m.NotFound(h.handle(noRoute))
-	m.MethodNotAllowed(h.handle(h.wrongMethod))
-	read := func(path string, f http.HandlerFunc) {
-		m.Get(path, f)
-		m.Head(path, f) // net/http leaves the body out
-	}
-
-	read("/health", h.handle(h.health))
-	read("/ready", h.handle(h.ready))
-
-	read("/profiles", h.handle(h.listProfiles))
-	read("/profiles/-/diagnostics", h.handle(h.diagnostics))
-	read("/profiles/{name}", h.handle(h.getProfile))
-	read("/profiles/{name}/history", h.handle(h.profileHistory))
-	read("/profiles/{name}/prompt", h.handle(h.profilePrompt))
-	read("/profiles/{name}/permit", h.handle(h.profilePermit))
-	read("/profiles/{name}/tools", h.handle(h.profileTools))
-	read("/profiles/{name}/targets", h.handle(h.profileTargets))
-	m.Post("/profiles", h.handle(h.createNamed))
-	m.Post("/profiles/-/check", h.handle(h.check))
-	m.Post("/profiles/{name}", h.handle(h.createProfile))
-	m.Put("/profiles/{name}", h.handle(h.putProfile))
-	m.Delete("/profiles/{name}", h.handle(h.deleteProfile))
-	m.Post("/profiles/{name}/rollback", h.handle(h.rollback))
-
-	read("/commands", h.handle(h.commands))
-	if h.deps.Skills != nil {
-		read("/skills", h.handle(h.listSkills))
-		read("/skills/{name}", h.handle(h.getSkill))
-		m.Put("/skills/{name}", h.handle(h.putSkill))
-	}
-
-	m.Post("/chat", h.handle(h.chat))
-	m.Post("/stream", h.handle(h.stream))
-
-	read("/sessions", h.handle(h.listSessions))
-	read("/sessions/{id}", h.handle(h.getSession))
-	read("/sessions/{id}/messages", h.handle(h.messages))
-	read("/sessions/{id}/requests/{turn}", h.handle(h.request))
-	m.Get("/sessions/{id}/events", h.handle(h.events))
-	m.Delete("/sessions/{id}", h.handle(h.deleteSession))
-	m.Patch("/sessions/{id}", h.handle(h.patchSession))
-	m.Post("/sessions/{id}/prompt", h.handle(h.prompt))
-	m.Post("/sessions/{id}/steer", h.handle(h.steer))
-	m.Post("/sessions/{id}/followup", h.handle(h.followup))
-	m.Post("/sessions/{id}/cancel", h.handle(h.cancel))
-	m.Post("/sessions/{id}/fork", h.handle(h.fork))
-	m.Post("/sessions/{id}/revert", h.handle(h.revert))
-	m.Post("/sessions/{id}/rerun", h.handle(h.rerun))
-	m.Post("/sessions/{id}/undo", h.handle(h.undo))
-	read("/sessions/{id}/tree", h.handle(h.tree))
-	read("/sessions/{id}/approvals", h.handle(h.sessionApprovals))
-	m.Post("/sessions/{id}/answers", h.handle(h.answerQuestion))
-
-	read("/approvals", h.handle(h.approvals))
-	m.Post("/approvals/{id}", h.handle(h.answerApproval))
-
-	if h.deps.MCP != nil {
-		m.Handle("/mcp", h.handle(h.mcp))
-	}
-}
-
 // ServeHTTP implements http.Handler.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := newResponse(w, r)
 	defer h.finish(res, r)
 	res.extend()
-	if err := guard(r); err != nil {
+	r = timed(res, r)
+	res.begin = func() { h.audit(res, r) }
+	if err := h.guard(r); err != nil {
 		h.writeError(res, err)
+		return
+	}
+	if h.share(res, r) {
 		return
 	}
 	h.mux.ServeHTTP(res, r)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,16 +20,25 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/internal/apitest"
 	"github.com/rosterrun/roster/internal/sse"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/model"
+	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/profile"
+	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if what := os.Getenv(readEnv); what != "" {
+		fmt.Fprintln(os.Stderr, readStreams(what))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const config = `
 providers:
@@ -67,13 +77,15 @@ type site struct {
 	srv  *http.Server
 	url  string
 	http *http.Client
+	stop func() // is also called at the end of the test
 }
 
 type siteOptions struct {
 	replies []script.Reply
 	model   model.Model // instead of replies
 	change  func(*host.Deps)
-	small   bool // the kernel's buffers of connections
+	small   bool            // the kernel's buffers of connections
+	store   session.Backend // not closed; nil: one in memory
 }
 
 func newSite(t testing.TB, replies ...script.Reply) *site {
@@ -100,7 +112,11 @@ func openSite(t testing.TB, o siteOptions) *site {
 	if o.model == nil {
 		o.model = script.New(o.replies...).Model("fake/text")
 	}
-	store := memory.New(memory.Options{})
+	store := o.store
+	if store == nil {
+		store = memory.New(memory.Options{})
+		t.Cleanup(func() { store.Close() })
+	}
 	app, _, err := roster.Open(dir, roster.Options{
 		State: t.TempDir(), Backend: store, Models: map[string]model.Model{"fake/text": o.model}, Claim: true,
 		Getenv: func(name string) string { return map[string]string{"ROSTER_HOME": filepath.Join(dir, "home")}[name] },
@@ -110,7 +126,7 @@ func openSite(t testing.TB, o siteOptions) *site {
 	}
 	s := &site{t: t, app: app}
 	s.serve(o)
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		s.http.CloseIdleConnections()
 		if err := s.srv.Shutdown(context.Background()); err != nil {
 			t.Error(err)
@@ -118,8 +134,8 @@ func openSite(t testing.TB, o siteOptions) *site {
 		if err := app.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		store.Close()
 	})
+	t.Cleanup(s.stop)
 	return s
 }
 
@@ -129,7 +145,7 @@ func (s *site) serve(o siteOptions) {
 	if o.change != nil {
 		o.change(&deps)
 	}
-	l, err := host.Listen(s.t.Context(), "127.0.0.1:0")
+	l, err := host.Listen(s.t.Context(), "127.0.0.1:0", host.Access{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -170,7 +186,7 @@ func wire(app *roster.App) host.Deps {
 			return list, all.Diagnostics(), nil
 		},
 		Profile: func(_ context.Context, name string) (*profile.Profile, error) { return app.Catalog().Get(name) },
-		Edit:    app.EditProfile, Delete: app.Catalog().Delete, History: app.ProfileHistory, Rollback: app.Catalog().Rollback, Check: app.CheckText,
+		Edit:    app.EditProfile, Delete: app.Catalog().Delete, History: app.ProfileHistory, Diff: app.ProfileDiff, Rollback: app.Catalog().Rollback, Check: app.CheckText,
 		Prompt: func(ctx context.Context, name string) (view.Prompt, error) {
 			return app.Prompt(ctx, name, session.Overrides{})
 		},
@@ -186,12 +202,34 @@ func wire(app *roster.App) host.Deps {
 			sub, err := app.Submit(ctx, roster.Ask(a))
 			return host.Submitted(sub), err
 		},
+		Explain: func(ctx context.Context, name string) (view.Explanation, error) {
+			sp, _, err := app.Resolve(ctx, name, session.Overrides{})
+			if err != nil {
+				return view.Explanation{}, err
+			}
+			return resolve.Explain(sp), nil
+		},
+		Models: func(context.Context) ([]view.ModelItem, error) { return app.Models().List(), nil },
+		Model: func(_ context.Context, ref string) (view.ModelView, error) {
+			r, err := app.Models().Lookup(modelcatalog.Ref{Text: ref})
+			if err != nil {
+				return view.ModelView{}, err
+			}
+			return view.NewModelView(r, app.Models().KeySource(r.Endpoint)), nil
+		},
+		Capabilities: func(context.Context) ([]view.Capability, error) { return app.Capabilities(), nil },
+		Doctor:       func(ctx context.Context) ([]view.Finding, error) { return app.Doctor(ctx), nil },
+		Export:       app.Export, Import: app.Import,
 		Commands:  func(context.Context) (view.Commands, error) { return app.CommandList(), nil },
 		Call:      app.Call,
 		Configure: app.Configure,
 		Steer:     app.Steer, Followup: app.Followup, Cancel: app.Cancel,
 		Approvals: app.Approvals, Answer: app.Answer, Fork: app.Fork, Rerun: app.Rerun, Revert: app.Revert, Undo: app.Undo, Tree: app.Tree, Prune: app.Prune, Request: app.Request,
-		Follow: app.Follow, Backend: app.Backend, Code: roster.Code,
+		Compare: func(ctx context.Context, c host.Comparison) (host.Compared, error) {
+			got, err := app.Compare(ctx, c)
+			return got.View(), err
+		},
+		Follow: app.Follow, FollowFeed: app.FollowFeed, Backend: app.Backend, Code: roster.Code,
 		Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -205,11 +243,20 @@ type answer struct {
 
 func (s *site) do(method, path, body string, header ...string) answer {
 	s.t.Helper()
-	res := s.open(s.t.Context(), method, path, body, header...)
+	a := read(s.t, s.open(s.t.Context(), method, path, body, header...))
+	if err := apitest.Open().Check(method, path, apitest.Answer{Status: a.status, Header: a.header, Body: a.body}); err != nil {
+		s.t.Error(err)
+	}
+	return a
+}
+
+// read reads a response to its end.
+func read(t testing.TB, res *http.Response) answer {
+	t.Helper()
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return answer{res.StatusCode, res.Header, string(data)}
 }

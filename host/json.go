@@ -34,8 +34,12 @@ func marshal(v any) ([]byte, error) {
 }
 
 func writeBytes(w *response, status int, data []byte) error {
+	return writeTyped(w, status, "application/json", data)
+}
+
+func writeTyped(w *response, status int, kind string, data []byte) error {
 	head := w.Header()
-	head.Set("Content-Type", "application/json")
+	head.Set("Content-Type", kind)
 	head.Set("Content-Length", strconv.Itoa(len(data)))
 	w.extend()
 	w.WriteHeader(status)
@@ -53,11 +57,40 @@ func (h *Host) readJSON(w *response, r *http.Request, into any) error {
 	return decode(data, into)
 }
 
+// timed bounds the time that a client has to send its body, also where nobody reads
+// that: the connection waits for the rest of it before it takes the next request. The
+// time ends with the body, for an answer has none. The request itself is left as it
+// is: net/http looks at its body. The reader in a test has no deadlines.
+func timed(w *response, r *http.Request) *http.Request {
+	if r.Body == nil || r.Body == http.NoBody || w.control.SetReadDeadline(time.Now().Add(bodyTime)) != nil {
+		return r
+	}
+	r = r.WithContext(r.Context())
+	r.Body = &timedBody{r.Body, w.control}
+	return r
+}
+
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.control.SetReadDeadline(time.Time{}) // it could be set
+	}
+	return n, err
+}
+
+// body is what a request sends, as far as it may.
+func (h *Host) body(w *response, r *http.Request) io.ReadCloser {
+	return http.MaxBytesReader(w, r.Body, h.deps.MaxBody)
+}
+
 func (h *Host) readBody(w *response, r *http.Request) ([]byte, error) {
-	// The reader in a test has no deadlines.
-	_ = w.control.SetReadDeadline(time.Now().Add(bodyTime))
-	defer func() { _ = w.control.SetReadDeadline(time.Time{}) }()
-	body := http.MaxBytesReader(w, r.Body, h.deps.MaxBody)
+	body := h.body(w, r)
 	if r.ContentLength > h.deps.MaxBody {
 		return nil, &http.MaxBytesError{Limit: h.deps.MaxBody}
 	}

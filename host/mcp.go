@@ -7,6 +7,7 @@ import "net/http"
 func (h *Host) mcp(w *response, r *http.Request) error {
 	ctx, stop := whichever(r.Context(), h.streams)
 	defer stop()
+	r.Body = h.body(w, r)
 	h.deps.MCP.ServeHTTP(patient{w}, r.WithContext(ctx))
 	return nil
 }

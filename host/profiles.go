@@ -26,16 +26,39 @@ type profileBrief struct {
 	SystemPrompt string   `json:"system_prompt"`
 }
 
+// detail is how much clients want to see of a profile.
+type detail int
+
+const (
+	inBrief   detail = iota
+	inFull           // verbose
+	asWritten        // verbose=file: model, provider and tools too are as in the file
+)
+
+func detailOf(r *http.Request) (detail, error) {
+	if r.URL.Query().Get("verbose") == "file" {
+		return asWritten, nil
+	}
+	verbose, err := flag(r, "verbose")
+	if verbose {
+		return inFull, err
+	}
+	return inBrief, err
+}
+
 // profileView makes what clients see of a profile: in brief or, verbose, all
 // that its file says, with the diagnostics of that file.
-func profileView(p *profile.Profile, verbose bool, ds []profile.Diagnostic) any {
+func profileView(p *profile.Profile, d detail, ds []profile.Diagnostic) any {
 	v := view.NewProfile(p, ds)
+	if d == asWritten {
+		return v
+	}
 	whole := p.Flatten()
 	v.Provider, v.Model = modelOf(whole)
 	if whole.Tools.V.Written != nil {
 		v.Tools = whole.Tools.V.Written
 	}
-	if verbose {
+	if d == inFull {
 		return v
 	}
 	return profileBrief{v.Name, v.Provider, v.Model, v.Tools, v.SystemPrompt}
@@ -60,19 +83,19 @@ func (h *Host) listProfiles(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	verbose, err := flag(r, "verbose")
+	d, err := detailOf(r)
 	if err != nil {
 		return err
 	}
 	byFile := map[string][]profile.Diagnostic{}
-	if verbose {
-		for _, d := range ds {
-			byFile[d.File] = append(byFile[d.File], d)
+	if d != inBrief {
+		for _, found := range ds {
+			byFile[found.File] = append(byFile[found.File], found)
 		}
 	}
 	views := make([]any, len(list))
 	for i, p := range list {
-		views[i] = profileView(p, verbose, byFile[p.File])
+		views[i] = profileView(p, d, byFile[p.File])
 	}
 	w.Header().Set(HeaderDiagnostics, strconv.Itoa(len(ds)))
 	return writeTagged(w, r, views)
@@ -87,11 +110,11 @@ func (h *Host) getProfile(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	verbose, err := flag(r, "verbose")
+	d, err := detailOf(r)
 	if err != nil {
 		return err
 	}
-	data, err := h.profileJSON(r.Context(), p, verbose)
+	data, err := h.profileJSON(r.Context(), p, d)
 	if err != nil {
 		return err
 	}
@@ -166,14 +189,23 @@ func (h *Host) profilePermit(w *response, r *http.Request) error {
 // profileName is the name in the path of a request. What is no name is that of
 // no profile.
 func profileName(r *http.Request) (string, error) {
-	name, err := url.PathUnescape(chi.URLParam(r, "name"))
+	name, err := pathText(r, "name")
 	if err != nil {
-		return "", invalid("name", "is not a valid part of a URL")
+		return "", err
 	}
 	if profile.CheckName(name) != nil {
 		return "", profileNotFound(name)
 	}
 	return name, nil
+}
+
+// pathText is a parameter of the path, with %2F for a slash in it.
+func pathText(r *http.Request, param string) (string, error) {
+	text, err := url.PathUnescape(chi.URLParam(r, param))
+	if err != nil {
+		return "", invalid(param, "is not a valid part of a URL")
+	}
+	return text, nil
 }
 
 func (h *Host) profile(ctx context.Context, name string) (*profile.Profile, error) {
@@ -186,20 +218,20 @@ func (h *Host) profile(ctx context.Context, name string) (*profile.Profile, erro
 
 // profileJSON is the answer of GET /profiles/{name}. Its tag changes with all
 // that the profile says, also with what the answer leaves out.
-func (h *Host) profileJSON(ctx context.Context, p *profile.Profile, verbose bool) ([]byte, error) {
+func (h *Host) profileJSON(ctx context.Context, p *profile.Profile, d detail) ([]byte, error) {
 	var ds []profile.Diagnostic
-	if verbose {
+	if d != inBrief {
 		_, all, err := h.deps.Profiles(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range all {
-			if d.File == p.File {
-				ds = append(ds, d)
+		for _, found := range all {
+			if found.File == p.File {
+				ds = append(ds, found)
 			}
 		}
 	}
-	return marshal(profileView(p, verbose, ds))
+	return marshal(profileView(p, d, ds))
 }
 
 // HeaderRevision is the revision of the profile in an answer; If-Match takes it
@@ -232,12 +264,16 @@ func tagOf(data []byte, more string) string {
 }
 
 func writeIfNew(w *response, r *http.Request, data []byte, tag string) error {
+	return writeTypedIfNew(w, r, "application/json", data, tag)
+}
+
+func writeTypedIfNew(w *response, r *http.Request, kind string, data []byte, tag string) error {
 	w.Header().Set("ETag", tag)
 	if matches(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	return writeBytes(w, http.StatusOK, data)
+	return writeTyped(w, http.StatusOK, kind, data)
 }
 
 // matches says whether an If-None-Match header names the tag.

@@ -6,9 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/rosterrun/roster/identity"
 )
 
 // writeTime bounds how long a client may take to accept what is written.
@@ -21,9 +24,18 @@ type response struct {
 	control *http.ResponseController
 	id      string // of the request
 	chain   string // that all events of the request share
+	parent  string // the span of who asks; empty: none
+	route   string // the route that it is for; empty: there is none
+	streams bool   // it has no end by itself
+	openai  bool   // errors have the form of the OpenAI protocol
 	begun   time.Time
 	status  int // 0: nothing written
 	bytes   int64
+	code    string          // of the error that is the answer
+	begin   func()          // is called once, when the status is known
+	asked   *operation      // nil: none that is known
+	caller  identity.Caller // of it, if there is one
+	let     *http.Request   // the request, whose context says who is meant; nil: nobody was let in
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request) *response {
@@ -32,9 +44,12 @@ func newResponse(w http.ResponseWriter, r *http.Request) *response {
 	res := &response{
 		ResponseWriter: w, control: http.NewResponseController(w), begun: time.Now(),
 		id: hex.EncodeToString(random[:8]), chain: traceID(r.Header.Get("Traceparent")),
+		openai: strings.HasPrefix(r.URL.Path, "/v1/"),
 	}
 	if res.chain == "" {
 		res.chain = hex.EncodeToString(random[8:])
+	} else {
+		res.parent = r.Header.Get("Traceparent")[36:52]
 	}
 	head := w.Header()
 	head.Set("X-Request-Id", res.id)
@@ -44,22 +59,36 @@ func newResponse(w http.ResponseWriter, r *http.Request) *response {
 	return res
 }
 
+// whose is who a request is counted for: who sends it, or whom its body names.
+func (w *response) whose() identity.Caller {
+	if w.let == nil {
+		return w.caller
+	}
+	return identity.From(w.let.Context())
+}
+
 // Unwrap serves http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+func (w *response) set(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	if w.begin != nil {
+		w.begin()
+	}
+}
+
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.set(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (w *response) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.set(http.StatusOK)
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	return n, err
@@ -103,6 +132,7 @@ func (h *Host) finish(w *response, r *http.Request) {
 		}
 		h.writeError(w, &Error{Status: http.StatusInternalServerError, Code: "Internal", Message: "internal error; the log of the server has it under this request id"})
 	}
+	h.tell(w, r)
 	if !h.deps.Log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}
@@ -117,12 +147,17 @@ func noRoute(_ *response, r *http.Request) error {
 	return &Error{Status: http.StatusNotFound, Code: "NoRoute", Message: "there is no " + r.Method + " " + r.URL.Path}
 }
 
+// wrongMethod names the methods that a path takes; to OPTIONS that is the answer.
 func (h *Host) wrongMethod(w *response, r *http.Request) error {
 	path := r.URL.EscapedPath()
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if h.mux.Match(chi.NewRouteContext(), method, path) {
 			w.Header().Add("Allow", method)
 		}
+	}
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
 	return &Error{Status: http.StatusMethodNotAllowed, Code: "WrongMethod", Message: r.URL.Path + " does not take " + r.Method}
 }

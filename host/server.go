@@ -24,29 +24,59 @@ const (
 type AddrError struct{ Addr, Why string }
 
 func (e *AddrError) Error() string {
-	return fmt.Sprintf("cannot listen on %q: %s; use an address like 127.0.0.1:7788 or localhost:7788", e.Addr, e.Why)
+	return fmt.Sprintf("cannot listen on %q: %s", e.Addr, e.Why)
 }
 
+// Access says what protects a server that other machines can reach.
+type Access struct {
+	Auth     bool // callers are asked who they are
+	TLS      bool
+	Insecure bool // it may be reached without TLS: a proxy in front of it has that
+}
+
+const (
+	badAddr = "; use an address like 127.0.0.1:7788 or localhost:7788"
+	noAuth  = `other machines could reach it, and nobody is asked who they are. Make a key, and have callers show one:
+  roster keys add me --role admin
+  roster serve --addr %s --auth keys --tls-cert cert.pem --tls-key key.pem
+or stay on this machine: roster serve --addr 127.0.0.1:7788`
+	noTLS = `keys and all that is said would cross the network for everybody to read. Give it a certificate:
+  roster serve --addr %s --auth keys --tls-cert cert.pem --tls-key key.pem
+or say that a proxy in front of it speaks TLS, which alone can reach it: --insecure-http`
+)
+
 // CheckAddr refuses, with an *AddrError, an address (host:port) that other
-// machines can reach: there is no authentication.
-func CheckAddr(addr string) error {
+// machines can reach, unless callers are asked who they are, over TLS or by way of
+// a proxy that has it.
+func CheckAddr(addr string, a Access) error {
 	name, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return &AddrError{addr, "it is not host:port"}
+		return &AddrError{addr, "it is not host:port" + badAddr}
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return &AddrError{addr, fmt.Sprintf("%q is not a port", port)}
+		return &AddrError{addr, fmt.Sprintf("%q is not a port", port) + badAddr}
 	}
-	if !loopbackName(name) {
-		return &AddrError{addr, "other machines could reach it, and nobody is asked who they are"}
+	if loopbackName(name) {
+		return nil
+	}
+	return a.open(addr)
+}
+
+// open refuses an address that other machines can reach.
+func (a Access) open(addr string) error {
+	switch {
+	case !a.Auth:
+		return &AddrError{addr, fmt.Sprintf(noAuth, addr)}
+	case !a.TLS && !a.Insecure:
+		return &AddrError{addr, fmt.Sprintf(noTLS, addr)}
 	}
 	return nil
 }
 
 // Listen opens a listener on an address that CheckAddr accepts. Port 0 picks a
 // free one.
-func Listen(ctx context.Context, addr string) (net.Listener, error) {
-	if err := CheckAddr(addr); err != nil {
+func Listen(ctx context.Context, addr string, access Access) (net.Listener, error) {
+	if err := CheckAddr(addr, access); err != nil {
 		return nil, err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
@@ -57,8 +87,10 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 		return nil, err
 	}
 	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() { // localhost may be defined otherwise
-		l.Close()
-		return nil, &AddrError{addr, fmt.Sprintf("it is %s here, which other machines could reach", l.Addr())}
+		if err := access.open(addr); err != nil {
+			l.Close()
+			return nil, err
+		}
 	}
 	return l, nil
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
 )
 
@@ -39,10 +41,6 @@ const (
 // Link header names the next page.
 func (h *Host) listSessions(w *response, r *http.Request) error {
 	q := r.URL.Query()
-	tenant, err := tenantName(q.Get("tenantId"))
-	if err != nil {
-		return err
-	}
 	query, err := sessionQuery(q)
 	if err != nil {
 		return err
@@ -54,7 +52,7 @@ func (h *Host) listSessions(w *response, r *http.Request) error {
 	limit := query.Limit
 	query.Limit++ // one more tells whether there are more
 	var views []sessionView
-	for sum, err := range store.List(r.Context(), tenant, query) {
+	for sum, err := range store.List(r.Context(), identity.From(r.Context()).Tenant, query) {
 		if err != nil {
 			return err
 		}
@@ -77,10 +75,13 @@ func (h *Host) listSessions(w *response, r *http.Request) error {
 }
 
 func sessionQuery(q url.Values) (session.Query, error) {
-	query := session.Query{Status: session.Status(q.Get("status")), Before: q.Get("before"), Limit: defaultPage}
+	query := session.Query{Status: session.Status(q.Get("status")), Profile: q.Get("profile"), Before: q.Get("before"), Limit: defaultPage}
 	known := []string{string(session.Idle), string(session.Running), string(session.Waiting), string(session.Failed)}
 	if err := oneOf("status", string(query.Status), known...); err != nil {
 		return query, err
+	}
+	if query.Profile != "" && profile.CheckName(query.Profile) != nil {
+		return query, invalid("profile", "is no name of a profile")
 	}
 	if query.Before != "" && !sessionID(query.Before) {
 		return query, invalid("before", badSession)
@@ -182,7 +183,7 @@ func (h *Host) events(w *response, r *http.Request) error {
 	}
 	ctx, stop := whichever(r.Context(), h.streams)
 	defer stop()
-	s, err := h.newSSE(w, k)
+	s, err := h.newStream(w, k)
 	if err != nil {
 		return nil // the client left
 	}
@@ -199,13 +200,13 @@ func (h *Host) events(w *response, r *http.Request) error {
 }
 
 // show writes events until the client leaves or the session rests.
-func (h *Host) show(ctx context.Context, s *sse, rest *rest, after int64) {
+func (h *Host) show(ctx context.Context, s *stream, rest *rest, after int64) {
 	for batch, err := range h.deps.Follow(ctx, s.frames.key, after) {
 		if err != nil {
 			s.fail(err)
 			return
 		}
-		if s.send(ctx, batch) != nil {
+		if s.show(ctx, batch) != nil {
 			return // the client left; the run goes on
 		}
 		quiet, err := rest.after(ctx, batch)
@@ -244,7 +245,7 @@ func (h *Host) prompt(w *response, r *http.Request) error {
 
 // noteBody is the body of steer and followup.
 type noteBody struct {
-	Message  string `json:"message"`
+	Message  string `json:"message" schema:"required;pattern=\\S"`
 	TenantID string `json:"tenantId"`
 	UserID   string `json:"userId"`
 }
@@ -257,7 +258,7 @@ func (h *Host) note(w *response, r *http.Request, post func(context.Context, ses
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, _, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
@@ -297,7 +298,7 @@ func (h *Host) fork(w *response, r *http.Request) error {
 			return err
 		}
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, _, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
@@ -327,7 +328,7 @@ func (h *Host) cancel(w *response, r *http.Request) error {
 			return err
 		}
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, _, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
@@ -358,21 +359,21 @@ func pathSession(r *http.Request) (string, error) {
 func pathKey(r *http.Request) (k session.Key, id string, err error) {
 	id = chi.URLParam(r, "id")
 	k.Stream = session.StreamOf(id)
-	if !sessionID(k.Stream) || len(id) > maxID || !plainName(id) {
+	if !sessionID(k.Stream) || len(id) > maxID || !identity.PlainName(id) {
 		return k, id, invalid("id", quote(id)+" "+badSession)
 	}
-	k.Tenant, err = tenantName(r.URL.Query().Get("tenantId"))
-	return k, id, err
+	k.Tenant = identity.From(r.Context()).Tenant
+	return k, id, nil
 }
 
-// bodyKey is the session of a POST; its tenant stands in the body.
-func bodyKey(r *http.Request, tenant, user string) (session.Key, error) {
+// bodyKey is the session of a POST, and who sends it: the body may name them.
+func bodyKey(r *http.Request, tenant, user string) (session.Key, identity.Caller, error) {
 	id, err := pathSession(r)
 	if err != nil {
-		return session.Key{}, err
+		return session.Key{}, identity.Caller{}, err
 	}
-	body := askBody{TenantID: tenant, UserID: user, SessionID: id}
-	return body.key()
+	c, err := callerOf(r, tenant, user)
+	return session.Key{Tenant: c.Tenant, Stream: id}, c, err
 }
 
 // summary describes a session. One that is not there is SessionNotFound.

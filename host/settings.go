@@ -11,9 +11,9 @@ import (
 // settingsBody changes what a session sets over its profile. A field that is not
 // there stays as it is; null takes it back.
 type settingsBody struct {
-	Model       jsontext.Value `json:"model"`
-	Thinking    jsontext.Value `json:"thinking"`
-	Temperature jsontext.Value `json:"temperature"`
+	Model       jsontext.Value `json:"model" schema:"type=string|null"`
+	Thinking    jsontext.Value `json:"thinking" schema:"type=string|null"`
+	Temperature jsontext.Value `json:"temperature" schema:"type=number|null"`
 	TenantID    string         `json:"tenantId"`
 	UserID      string         `json:"userId"`
 }
@@ -50,7 +50,7 @@ func (h *Host) patchSession(w *response, r *http.Request) error {
 	if err := h.readJSON(w, r, &body); err != nil {
 		return err
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, _, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rosterrun/roster/identity"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/profile"
 )
 
@@ -20,7 +22,7 @@ type SkillEdit struct {
 
 // skillBody is the body of PUT /skills/{name}.
 type skillBody struct {
-	Text *string `json:"text"`
+	Text *string `json:"text" schema:"required;pattern=\\S"`
 }
 
 func skillName(r *http.Request) (string, error) {
@@ -29,6 +31,14 @@ func skillName(r *http.Request) (string, error) {
 		return "", invalid("name", "is not a valid part of a URL")
 	}
 	return name, nil
+}
+
+// forCaller leaves out where on the server a skill is, of one who need not be on it.
+func forCaller(r *http.Request, s view.Skill) view.Skill {
+	if !identity.From(r.Context()).Open {
+		s.Folder = ""
+	}
+	return s
 }
 
 // listSkills lists the skills, or with ?profile= those that it may use.
@@ -41,7 +51,11 @@ func (h *Host) listSkills(w *response, r *http.Request) error {
 		}
 		return err
 	}
-	return writeTagged(w, r, list)
+	shown := make([]view.Skill, len(list))
+	for i, s := range list {
+		shown[i] = forCaller(r, s)
+	}
+	return writeTagged(w, r, shown)
 }
 
 func (h *Host) getSkill(w *response, r *http.Request) error {
@@ -54,7 +68,7 @@ func (h *Host) getSkill(w *response, r *http.Request) error {
 		return err
 	}
 	w.Header().Set(HeaderRevision, s.Revision)
-	return writeTagged(w, r, s)
+	return writeTagged(w, r, forCaller(r, s))
 }
 
 // putSkill writes a skill that the client has seen as it is, or a new one.
@@ -78,7 +92,7 @@ func (h *Host) putSkill(w *response, r *http.Request) error {
 		return invalid("If-Match", "takes the "+HeaderRevision+" of the skill that you have read")
 	}
 	s, created, err := h.deps.SaveSkill(r.Context(), SkillEdit{
-		Name: name, Text: *body.Text, Revision: revision, Plain: h.deps.Admin != nil && !h.deps.Admin(r),
+		Name: name, Text: *body.Text, Revision: revision, Plain: !isAdmin(r),
 	})
 	if err != nil {
 		return err
@@ -89,5 +103,5 @@ func (h *Host) putSkill(w *response, r *http.Request) error {
 		status = http.StatusCreated
 		w.Header().Set("Location", "/skills/"+url.PathEscape(name))
 	}
-	return writeJSON(w, status, s)
+	return writeJSON(w, status, forCaller(r, s))
 }

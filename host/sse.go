@@ -10,38 +10,41 @@ import (
 	"time"
 
 	"github.com/rosterrun/roster/dispatch"
-	"github.com/rosterrun/roster/session"
 )
 
 // flushBytes bounds how much of a batch is gathered before it is written.
 const flushBytes = 32 << 10
 
+// pingText is a comment, which clients pass over.
+const pingText = ": ping\n\n"
+
 // sse writes an event stream (text/event-stream) to one client. Its events are
 // written by one goroutine; pings come in between by themselves.
 type sse struct {
-	host   *Host
-	w      *response
-	frames frames
-	ping   *time.Timer
+	host  *Host
+	w     *response
+	timer *time.Timer
 
 	mu     sync.Mutex // of w
+	ping   []byte     // what is written when there is nothing else
 	last   time.Time  // of the last write
 	closed bool
 }
 
 // newSSE sends the head of the answer. Close must be called.
-func (h *Host) newSSE(w *response, k session.Key) (*sse, error) {
+func (h *Host) newSSE(w *response) (*sse, error) {
 	head := w.Header()
 	head.Set("Content-Type", "text/event-stream")
-	head.Set("X-Session-Id", k.Stream)
 	head.Set("X-Accel-Buffering", "no")
-	s := &sse{host: h, w: w, frames: frames{host: h, key: k}, last: time.Now()}
+	s := &sse{host: h, w: w, ping: []byte(pingText), last: time.Now()}
 	w.extend()
 	w.WriteHeader(http.StatusOK)
 	if err := w.control.Flush(); err != nil {
 		return nil, err
 	}
-	s.ping = time.AfterFunc(h.deps.PingEvery, s.keepAlive)
+	w.streams = true
+	h.stats.streams.Add(1)
+	s.timer = time.AfterFunc(h.deps.PingEvery, s.keepAlive)
 	return s, nil
 }
 
@@ -49,11 +52,14 @@ func (h *Host) newSSE(w *response, k session.Key) (*sse, error) {
 func (s *sse) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.closed {
+		s.host.stats.streams.Add(-1)
+	}
 	s.closed = true
-	s.ping.Stop()
+	s.timer.Stop()
 }
 
-// keepAlive writes a comment if nothing else was written for a while.
+// keepAlive writes a ping if nothing else was written for a while.
 func (s *sse) keepAlive() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,12 +69,19 @@ func (s *sse) keepAlive() {
 	every := s.host.deps.PingEvery
 	idle := time.Since(s.last)
 	if idle >= every {
-		if s.write([]byte(": ping\n\n")) != nil || s.w.control.Flush() != nil {
+		if s.write(s.ping) != nil || s.w.control.Flush() != nil {
 			return // the request's context ends, and the stream with it
 		}
 		idle = 0
 	}
-	s.ping.Reset(every - idle)
+	s.timer.Reset(every - idle)
+}
+
+// setPing sets what is written when there is nothing else.
+func (s *sse) setPing(ping []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ping = ping
 }
 
 // write is called with mu held.
@@ -79,8 +92,8 @@ func (s *sse) write(b []byte) error {
 	return err
 }
 
-// send writes a batch of events and flushes it.
-func (s *sse) send(ctx context.Context, events []session.Event) error {
+// send writes a batch of n events, each as frame appends it, and flushes it.
+func (s *sse) send(n int, frame func(dst []byte, i int) []byte) error {
 	buf, _ := s.host.buffers.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
@@ -89,8 +102,8 @@ func (s *sse) send(ctx context.Context, events []session.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := (*buf)[:0]
-	for i := range events {
-		out = s.frames.append(ctx, out, &events[i])
+	for i := range n {
+		out = frame(out, i)
 		if len(out) < flushBytes {
 			continue
 		}
@@ -102,8 +115,10 @@ func (s *sse) send(ctx context.Context, events []session.Event) error {
 	if cap(out) <= 2*flushBytes {
 		*buf = out
 	}
-	if err := s.write(out); err != nil {
-		return err
+	if len(out) > 0 {
+		if err := s.write(out); err != nil {
+			return err
+		}
 	}
 	return s.w.control.Flush()
 }
@@ -114,9 +129,8 @@ func (s *sse) fail(err error) {
 	var out []byte
 	switch {
 	case errors.As(err, &behind):
-		out = append(out, "event: fell_behind\ndata: {\"from\":"...)
-		out = strconv.AppendInt(out, behind.From, 10)
-		out = append(out, "}\n\n"...)
+		s.host.stats.fellBehind.Add(1)
+		out = appendBehind(out, strconv.FormatInt(behind.From, 10))
 	case errors.Is(err, context.Canceled):
 		return // the client left or the server shuts down
 	default:
@@ -125,9 +139,14 @@ func (s *sse) fail(err error) {
 		if merr != nil {
 			return
 		}
-		out = appendFrame(out, "stream.failed", 0, data)
-		s.host.deps.Log.Error("stream failed", "request", s.w.id, "chainId", s.w.chain, "session", s.frames.key.Stream, "error", err)
+		out = appendFrame(out, "stream.failed", data)
+		s.host.deps.Log.Error("stream failed", "request", s.w.id, "chainId", s.w.chain, "error", err)
 	}
+	s.end(out)
+}
+
+// end writes the last event of a stream.
+func (s *sse) end(out []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.write(out) == nil {
@@ -135,10 +154,20 @@ func (s *sse) fail(err error) {
 	}
 }
 
-// appendFrame appends one event of the stream. Stored events have their number
-// as id.
-func appendFrame(dst []byte, name string, seq int64, data []byte) []byte {
-	dst = appendHead(dst, name, seq)
+// appendBehind says from where a reader who is too slow goes on, as JSON.
+func appendBehind(dst []byte, from string) []byte {
+	dst = append(dst, "event: fell_behind\ndata: {\"from\":"...)
+	dst = append(dst, from...)
+	return append(dst, "}\n\n"...)
+}
+
+// appendFrame appends one event of the stream, without an id.
+func appendFrame(dst []byte, name string, data []byte) []byte {
+	return appendData(appendHead(dst, name, 0), data)
+}
+
+// appendData ends an event whose data may have several lines.
+func appendData(dst, data []byte) []byte {
 	for {
 		line, rest, more := bytes.Cut(data, []byte{'\n'})
 		dst = append(dst, line...)
@@ -150,6 +179,7 @@ func appendFrame(dst []byte, name string, seq int64, data []byte) []byte {
 	}
 }
 
+// appendHead begins an event. Stored ones of a session have their number as id.
 func appendHead(dst []byte, name string, seq int64) []byte {
 	dst = append(dst, "event: "...)
 	dst = append(dst, name...)

@@ -29,7 +29,7 @@ func (h *Host) revert(w *response, r *http.Request) error {
 			return err
 		}
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, _, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (h *Host) rerun(w *response, r *http.Request) error {
 		return invalid("onBusy", "cannot be given: a session that runs is not answered anew")
 	}
 	body.SessionID = id
-	ask, err := body.frame()
+	ask, err := body.frame(r)
 	if err == nil {
 		err = h.complete(w, r, &body, &ask)
 	}

@@ -8,15 +8,24 @@ import (
 	"testing"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/trust"
 )
 
+// byParameter takes a caller who may do all but administer for what he says he is.
+func byParameter(r *http.Request) (identity.Caller, error) {
+	c := identity.Local()
+	if r.URL.Query().Get("as") != "admin" {
+		c.Roles &^= identity.Admin
+	}
+	return c, nil
+}
+
 // TestExecutingKeysNeedAdmin: what executes is refused in bodies of callers that
 // are no administrators, and all else is not.
 func TestExecutingKeysNeedAdmin(t *testing.T) {
-	admin := func(r *http.Request) bool { return r.URL.Query().Get("as") == "admin" }
-	s := openSite(t, siteOptions{change: func(d *host.Deps) { d.Admin = admin }})
+	s := openSite(t, siteOptions{change: func(d *host.Deps) { d.Identify = byParameter }})
 	const hooks = `"hooks":{"before-loop":[{"command":"touch ran"}]}`
 	for _, c := range []struct{ name, path, body, field string }{
 		{"a profile", "/profiles/x", `{"description":"d","system_prompt":"x",` + hooks + `}`, "hooks.before-loop"},
@@ -63,8 +72,7 @@ func TestExecutingKeysNeedAdmin(t *testing.T) {
 // TestRollbackNeedsAdmin: an earlier version that executes what the current one
 // does not is for administrators, like a body that does.
 func TestRollbackNeedsAdmin(t *testing.T) {
-	admin := func(r *http.Request) bool { return r.URL.Query().Get("as") == "admin" }
-	s := openSite(t, siteOptions{change: func(d *host.Deps) { d.Admin = admin }})
+	s := openSite(t, siteOptions{change: func(d *host.Deps) { d.Identify = byParameter }})
 	if got := s.post("/profiles/x?as=admin", `{"description":"d","system_prompt":"x","hooks":{"before-loop":[{"command":"touch ran"}]}}`); got.status != http.StatusCreated {
 		t.Fatalf("%d %s", got.status, got.body)
 	}

@@ -38,11 +38,11 @@ func (h *Host) undo(w *response, r *http.Request) error {
 			return err
 		}
 	}
-	k, err := bodyKey(r, body.TenantID, body.UserID)
+	k, c, err := bodyKey(r, body.TenantID, body.UserID)
 	if err != nil {
 		return err
 	}
-	out, err := h.deps.Undo(r.Context(), k, Undo{body.DryRun, body.Redo, body.Last, body.Shared, body.Plan, body.UserID})
+	out, err := h.deps.Undo(r.Context(), k, Undo{body.DryRun, body.Redo, body.Last, body.Shared, body.Plan, c.User})
 	if err != nil {
 		return notFound(err, k)
 	}

@@ -174,6 +174,14 @@ func fitting(list []fixedEnds, subject ends) int {
 // or as it is read.
 func fittingURL(list, hosts []fixedEnds, t *target) int {
 	host, text, written := t.url.ends, t.url.textEnds, t.ends
+	if text == written { // as most are: then one of the two is enough
+		for i := len(list) - 1; i >= 0; i-- {
+			if hosts[i].fit(host) || list[i].fit(text) {
+				return i
+			}
+		}
+		return -1
+	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if hosts[i].fit(host) || list[i].fit(text) || list[i].fit(written) {
 			return i

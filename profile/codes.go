@@ -100,11 +100,25 @@ const (
 	CodeSandboxWall = "P246"
 	CodeSandboxLink = "P247"
 
+	CodeKnotAgents   = "P248"
+	CodeKnotNoAgent  = "P249"
+	CodeEmptyGoal    = "P250"
+	CodeNoKnotPrompt = "P251"
+	CodeNoStrandDir  = "P252"
+	CodeStrandDir    = "P253"
+	CodeKnotTwice    = "P254"
+	CodeLoom         = "P255"
+
 	CodeNoSearch  = "P256"
 	CodeServer    = "P260"
 	CodeServerOut = "P261"
 	CodeServerKey = "P262"
 	CodeNoServer  = "P263"
+
+	CodeNoProducer = "P264"
+	CodeKnotTimes  = "P265"
+	CodeKnotIdle   = "P266"
+	CodeRigCut     = "P267"
 
 	CodeService      = "P270"
 	CodeServiceSpec  = "P271"
@@ -131,6 +145,7 @@ const (
 	CodeCommandUnread   = "P298"
 	CodeNoBrowser       = "P304"
 	CodeNoKnowledge     = "P305"
+	CodePerRequest      = "P309"
 )
 
 // Code is one entry of the page that explains the codes.
@@ -217,11 +232,23 @@ var codes = [...]Code{
 	{CodeNoProvider, "", SeverityWarning, "A profile names a context provider that this program does not have; nothing is added to its requests for it."},
 	{CodeSandboxWall, "", SeverityWarning, "A profile asks for a weaker sandbox than roster.yaml sets for all; that of roster.yaml holds."},
 	{CodeSandboxLink, "", SeverityWarning, "A path in sandbox.read is a link in the workspace that leads out of it; it may not be read."},
+	{CodeKnotAgents, BothProfileAndConfig, SeverityError, "A knot names a profile, and has an agent-config that is an agent of its own: one with provider and model, a prompt or a goal."},
+	{CodeKnotNoAgent, MissingAgentConfigOrProfileRef, SeverityError, "A knot names no profile and has no agent-config."},
+	{CodeEmptyGoal, EmptyGoal, SeverityError, "The goal of a knot's agent-config is blank."},
+	{CodeNoKnotPrompt, MissingPromptTemplate, SeverityError, "A knot has no instructions: neither in its prompt-template, nor below the frontmatter, nor as the goal of its agent-config."},
+	{CodeNoStrandDir, MissingStrandDir, SeverityError, "A knot has neither a strand-dir nor a schedule, so that nothing would ever run it."},
+	{CodeStrandDir, SchemaValidation, SeverityError, "The strand-dir of a knot leads out of the workspace, or is no event of a producer."},
+	{CodeKnotTwice, SchemaValidation, SeverityError, "Two knots of a loom have the same name, or names that differ in upper and lower case alone. Neither is run."},
+	{CodeLoom, SchemaValidation, SeverityError, "A rig, a loom or the file of a knot is a link that is not followed, or has a name that it may not have. It is not read."},
 	{CodeNoSearch, "", SeverityWarning, "A profile lists websearch, and no service answers searches; the tool is not offered."},
 	{CodeServer, SchemaValidation, SeverityError, "An MCP server cannot be understood: it has neither or both of command and url, or a value that does not fit."},
 	{CodeServerOut, "", SeverityWarning, "An MCP server of another tool's file cannot be understood, and is left out."},
 	{CodeServerKey, "", SeverityWarning, "A key of an MCP server means nothing here; it has no effect."},
 	{CodeNoServer, "", SeverityWarning, "A profile names an MCP server that the workspace does not have."},
+	{CodeNoProducer, "", SeverityWarning, "A knot waits for an event of a knot or loom that the rig does not have."},
+	{CodeKnotTimes, SchemaValidation, SeverityError, "A schedule, time zone or quiet hour of a knot cannot be understood."},
+	{CodeKnotIdle, "", SeverityWarning, "A key has no effect in this knot, such as ignore in one that waits for an event."},
+	{CodeRigCut, SchemaValidation, SeverityError, "A rig has more looms or knots than are read."},
 	{CodeService, SchemaValidation, SeverityError, "An OpenAPI service cannot be understood: it has no spec, a key that there is not, or a value that does not fit."},
 	{CodeServiceSpec, "", SeverityWarning, "The document of an OpenAPI service cannot be read, has not been fetched yet, or leaves operations out; those are not offered."},
 	{CodeServiceTools, "", SeverityWarning, "An OpenAPI service has more operations than agents are offered; none is, until a filter chooses."},
@@ -245,6 +272,7 @@ var codes = [...]Code{
 	{CodeCommandUnread, "", SeverityWarning, "A file or folder of commands cannot be read, leads out of the workspace, or holds too much."},
 	{CodeNoBrowser, "", SeverityWarning, "A profile lists tools of the browser, and there is none that can be used; they are not offered."},
 	{CodeNoKnowledge, "", SeverityWarning, "A profile lists tools of the knowledge base, and names no folder of it; they are not offered."},
+	{CodePerRequest, "", SeverityNote, "A program builds the agent of the profile for each request; its prompt, and maybe its model, are not shown."},
 }
 
 // Codes lists every code in order.

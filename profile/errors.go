@@ -22,12 +22,17 @@ const (
 	EmptyModel            ErrorName = "EmptyModel"
 	MissingSystemPrompt   ErrorName = "MissingSystemPrompt"
 	MissingPromptTemplate ErrorName = "MissingPromptTemplate"
+	EmptyGoal             ErrorName = "EmptyGoal"
+	MissingStrandDir      ErrorName = "MissingStrandDir"
 	ExecutingKey          ErrorName = "ExecutingKey"
 	ProfileNotFound       ErrorName = "ProfileNotFound"
 	ProfileExists         ErrorName = "ProfileExists"
 	RevisionMismatch      ErrorName = "RevisionMismatch"
 	RevisionNotFound      ErrorName = "RevisionNotFound"
 	ReadOnly              ErrorName = "ReadOnly"
+
+	BothProfileAndConfig           ErrorName = "BothProfileAndConfig"
+	MissingAgentConfigOrProfileRef ErrorName = "MissingAgentConfigOrProfileRef"
 )
 
 func (n ErrorName) Error() string { return string(n) }

@@ -28,6 +28,10 @@ type Profile struct {
 	Body    string // Markdown after the frontmatter; the prompt if SystemPrompt is unset
 	BodyAt  source.Origin
 
+	// Changed is when the file that a catalog read was last changed, or the latest of
+	// a folder's; zero: there is no file.
+	Changed time.Time
+
 	// Extends names the parents as written. Parents are the profiles that the
 	// catalog found for them and for theirs, the weakest first, each once; it
 	// is set only in profiles that come from a catalog. ExtendsAt has the place
@@ -72,7 +76,20 @@ type Profile struct {
 	// nobody knows. They survive a conversion back to the same dialect.
 	Extra []Extra
 
+	// Code is there in a profile that a program defines; nil: a file does.
+	Code *Coded
+
 	revision *revision // see Revision
+}
+
+// Coded is what a program says of a profile of its own, beyond what a file can say.
+type Coded struct {
+	// Own is the program's definition, for whoever runs what the profile comes to.
+	Own any
+	// PerRequest says that the prompt, and with it maybe the model, is made for each
+	// request: the profile as it stands in the catalog has none. Built says that this
+	// one was made for a request.
+	PerRequest, Built bool
 }
 
 // Details tell other agents when to delegate. AddKeyTools says that the key

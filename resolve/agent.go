@@ -21,9 +21,9 @@ type Agent struct {
 
 // The names under which an agent fails that is named twice, or not at all.
 const (
-	BothProfileAndConfig           profile.ErrorName = "BothProfileAndConfig"
-	MissingAgentConfigOrProfileRef profile.ErrorName = "MissingAgentConfigOrProfileRef"
-	AgentExecutionFailed           profile.ErrorName = "AgentExecutionFailed"
+	BothProfileAndConfig           = profile.BothProfileAndConfig
+	MissingAgentConfigOrProfileRef = profile.MissingAgentConfigOrProfileRef
+	AgentExecutionFailed           = profile.ErrorName("AgentExecutionFailed")
 )
 
 // AgentError says why an agent is none.
@@ -49,23 +49,33 @@ func (e *AgentError) Unwrap() error { return e.Kind }
 // In a file, a configuration that is complete on its own beside a profile is
 // ambiguous; in code, the profile is the base and the configuration is over it.
 func (a Agent) Resolve(get func(name string) (*profile.Profile, error)) (base, inline *profile.Profile, err error) {
-	written := a.At.File != ""
-	switch {
-	case a.Ref == "" && a.Config == nil && written:
-		return nil, nil, &AgentError{MissingAgentConfigOrProfileRef, a.At, "no agent is named", "write agent-profile-ref: NAME, or agent-config"}
-	case a.Ref == "" && a.Config == nil:
-		return nil, nil, &AgentError{AgentExecutionFailed, a.At, "the agent has neither a profile nor a configuration", "set Ref, Config or both"}
-	case a.Ref == "":
+	if err := a.Check(); err != nil {
+		return nil, nil, err
+	}
+	if a.Ref == "" {
 		return a.Config, nil, nil
-	case a.Config != nil && written && a.complete():
-		return nil, nil, &AgentError{BothProfileAndConfig, a.At,
-			fmt.Sprintf("agent-profile-ref names %s, and agent-config is an agent of its own", a.Ref),
-			"leave one of them out, or leave in agent-config only what is to differ from the profile"}
 	}
 	if base, err = get(a.Ref); err != nil {
 		return nil, nil, err
 	}
 	return base, a.Config, nil
+}
+
+// Check says whether the agent is named once, as far as that is known without its
+// profile: nil, or an *AgentError.
+func (a Agent) Check() error {
+	written := a.At.File != ""
+	switch {
+	case a.Ref == "" && a.Config == nil && written:
+		return &AgentError{MissingAgentConfigOrProfileRef, a.At, "no agent is named", "write agent-profile-ref: NAME, or agent-config"}
+	case a.Ref == "" && a.Config == nil:
+		return &AgentError{AgentExecutionFailed, a.At, "the agent has neither a profile nor a configuration", "set Ref, Config or both"}
+	case a.Ref != "" && a.Config != nil && written && a.complete():
+		return &AgentError{BothProfileAndConfig, a.At,
+			fmt.Sprintf("agent-profile-ref names %s, and agent-config is an agent of its own", a.Ref),
+			"leave one of them out, or leave in agent-config only what is to differ from the profile"}
+	}
+	return nil
 }
 
 // complete says whether the configuration could stand without a profile: it sets

@@ -26,6 +26,9 @@ func Capped(s *spec.Spec, policy config.Policy, lookup func(string) (string, boo
 	if out.Sandbox, err = walled(s.Sandbox, policy.Sandbox, s.Workspace); err != nil {
 		return nil, err
 	}
+	if most := policy.TaskDepth; most != 0 {
+		out.Subagents.MaxDepth = min(out.Subagents.MaxDepth, max(most, 0))
+	}
 	l := &out.Limits
 	l.Set = maps.Clone(l.Set)
 	atMost(l, "turns", &l.Turns, policy.Limits.Turns)

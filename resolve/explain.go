@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -288,11 +289,84 @@ func field(s *spec.Spec, key string, value any) Field {
 	if trace.Written != "" {
 		value = trace.Written
 	}
+	switch v := value.(type) { // an empty list is [] for every front
+	case []string:
+		value = append([]string{}, v...)
+	case map[string]json.RawMessage:
+		if v == nil {
+			value = map[string]json.RawMessage{}
+		}
+	}
 	f := Field{Value: value, Origin: place(trace.Origin), Overrides: []Place{}}
 	for _, o := range trace.Overrode {
 		f.Overrides = append(f.Overrides, place(o))
 	}
 	return f
+}
+
+// UnmarshalJSON reads an explanation as it is marshalled. Lists of rules, hooks and
+// servers have their types again, and what WriteText prints is the same.
+func (e *Explanation) UnmarshalJSON(data []byte) error {
+	var j struct {
+		Name     string
+		Revision string
+		Fields   map[string]struct {
+			Value     json.RawMessage
+			Origin    Place
+			Overrides []Place
+		}
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*e = Explanation{Name: j.Name, Revision: j.Revision, Fields: make(map[string]Field, len(j.Fields))}
+	for key, f := range j.Fields {
+		v, err := valueOf(key, f.Value)
+		if err != nil {
+			return fmt.Errorf("the value of %s: %w", key, err)
+		}
+		e.Fields[key] = Field{Value: v, Origin: f.Origin, Overrides: f.Overrides}
+	}
+	return nil
+}
+
+// valueOf reads the value of a key. What has no type of its own stays JSON.
+func valueOf(key string, data json.RawMessage) (any, error) {
+	switch key {
+	case "permission", "policy.permission":
+		return read[[]Rule](data)
+	case "hooks":
+		return read[[]Hook](data)
+	case profile.Servers:
+		return read[[]Server](data)
+	case "openapi":
+		return read[[]Service](data)
+	case "tool-settings":
+		return read[map[string]json.RawMessage](data)
+	case "tool-execution":
+		if data = bytes.TrimSpace(data); len(data) > 0 && data[0] == '{' {
+			dec := json.NewDecoder(bytes.NewReader(data))
+			dec.UseNumber()
+			v := map[string]any{}
+			return v, dec.Decode(&v)
+		}
+	}
+	switch {
+	case len(data) == 0 || string(data) == "null":
+		return nil, nil
+	case data[0] == '"':
+		return read[string](data)
+	case data[0] == '[':
+		if list, err := read[[]string](data); err == nil {
+			return list, nil
+		}
+	}
+	return data, nil
+}
+
+func read[T any](data []byte) (v T, err error) {
+	err = json.Unmarshal(data, &v)
+	return v, err
 }
 
 // WriteText prints the explanation as a table: key, value, place and layer,

@@ -56,7 +56,7 @@ func TestNoFieldWithoutOrigin(t *testing.T) {
 		for f := range typ.Fields() {
 			name := strings.TrimPrefix(path+"."+f.Name, ".")
 			switch name {
-			case "Origins", "Files", "Withheld", "Trusted", "HostNow", "Targets", "Switches", "Above": // not of the profile
+			case "Origins", "Files", "Withheld", "Trusted", "HostNow", "Targets", "Switches", "Above", "Coded", "Code": // not of the profile
 				continue
 			}
 			if f.Type.Kind() == reflect.Struct {
@@ -132,5 +132,16 @@ func TestExplain(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
+	}
+	var back Explanation
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	var again strings.Builder
+	if err := back.WriteText(&again); err != nil || again.String() != b.String() {
+		t.Errorf("read back it says (%v)\n%s\nand not\n%s", err, again.String(), b.String())
+	}
+	if got, err := json.Marshal(back); err != nil || string(got) != string(data) {
+		t.Errorf("read back it is (%v)\n%s\nand not\n%s", err, got, data)
 	}
 }

@@ -19,16 +19,8 @@ import (
 // is written in its braces. max-turns, max-cost and max-duration are short for
 // the limits. All errors come at once, joined by line, as a *KeysError.
 func Keys(layer source.Layer, set map[string]string) (*profile.Profile, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode}
 	var e KeysError
-	for _, key := range slices.Sorted(maps.Keys(set)) {
-		node, err := keyValue(key, set[key])
-		if err != nil {
-			e.Diagnostics = append(e.Diagnostics, keyDiagnostic(key, err.Error()))
-			continue
-		}
-		insert(root, strings.Split(fullKey(key), "."), node)
-	}
+	root := e.tree(set)
 	p, ds := dialect.Keys("", root)
 	for _, d := range ds {
 		if d.Code == profile.CodeUnknownKey {
@@ -44,6 +36,31 @@ func Keys(layer source.Layer, set map[string]string) (*profile.Profile, error) {
 		return nil, &e
 	}
 	return p, nil
+}
+
+// Object gives profile keys and their text, as Keys reads them, as the object that a
+// file would have: for a server, which reads them then.
+func Object(layer source.Layer, set map[string]string) (map[string]any, error) {
+	if _, err := Keys(layer, set); err != nil {
+		return nil, err
+	}
+	object := map[string]any{}
+	err := new(KeysError).tree(set).Decode(&object)
+	return object, err
+}
+
+// tree gives keys as a file has them, and keeps what is wrong with their texts.
+func (e *KeysError) tree(set map[string]string) *yaml.Node {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		node, err := keyValue(key, set[key])
+		if err != nil {
+			e.Diagnostics = append(e.Diagnostics, keyDiagnostic(key, err.Error()))
+			continue
+		}
+		insert(root, strings.Split(fullKey(key), "."), node)
+	}
+	return root
 }
 
 // KeysError lists what is wrong with keys that were set beside a profile.

@@ -221,6 +221,7 @@ func (r *resolver) set(key string, at source.Origin) {
 func (r *resolver) identity() {
 	p := r.in.Profile
 	r.out.Name, r.out.Revision = p.Name, p.Revision()
+	r.out.Code, r.out.Coded = p.Code, p.Code != nil
 	at := p.NameAt
 	at.Layer = source.Profile
 	r.set("name", at)

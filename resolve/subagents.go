@@ -26,6 +26,10 @@ func (r *resolver) subagents() {
 	if above != nil {
 		out.MaxDepth = min(out.MaxDepth, above.Subagents.MaxDepth-1)
 	}
+	if most := r.in.Config.Policy.TaskDepth; most != 0 && out.MaxDepth > max(most, 0) {
+		out.MaxDepth = max(most, 0)
+		r.out.Origins["subagents.max-depth"] = spec.Trace{Origin: source.Origin{Layer: source.Host}, Overrode: []source.Origin{depth.At}}
+	}
 	r.subagentTools()
 	out.MaxParallel = scalarOf(r, "subagents.max-parallel", strconv.Atoi)
 	out.InheritDenies = scalarOf(r, "subagents.inherit-denies", strconv.ParseBool)

@@ -20,6 +20,11 @@ type Prompt struct {
 	Shared bool `json:"shared,omitempty"`
 	// User is whose prompt it is; empty: the one user of this machine.
 	User string `json:"user,omitempty"`
+	// KeyID names the key by which the user has shown who he is; empty: none.
+	KeyID string `json:"key,omitempty"`
+	// Request is the id of the request that brought it, which is that of its span;
+	// empty: none.
+	Request string `json:"request,omitempty"`
 	// Agent is the agent_id of the instance that is asked; empty: a new one.
 	Agent string `json:"agent,omitempty"`
 	// Headless says that nobody is there to answer questions.
@@ -44,6 +49,8 @@ type Overrides struct {
 	AllowAll bool `json:"allow_all,omitempty"`
 	// Schema is the JSON Schema that answers have to fit; none: they are text.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// Client is what the program that asks brings along; nil: nothing.
+	Client *Client `json:"client,omitempty"`
 	// Session are the settings of the session, below Set; they stand in the log as
 	// events of their own.
 	Session Settings `json:"-"`
@@ -86,11 +93,19 @@ type LoopStart struct {
 	Model    string `json:"model"`
 	Spec     string `json:"spec"`
 	Prefix   string `json:"prefix"`
+	// User, KeyID and Request are those of the prompt; a loop of a child has those of
+	// the one that it works for.
+	User    string `json:"user,omitempty"`
+	KeyID   string `json:"key,omitempty"`
+	Request string `json:"request,omitempty"`
 	// Headless and OnDeny are those of the prompt.
 	Headless bool   `json:"headless,omitempty"`
 	OnDeny   string `json:"on_deny,omitempty"`
 	// Schema is what the loop's answers have to fit, as the prompt says.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// ClientCalls has the loop end with the calls that the model asks for: the
+	// client makes them (Client.Calls).
+	ClientCalls bool `json:"client_calls,omitempty"`
 }
 
 // Switched says that the session goes on as another profile: from the next model

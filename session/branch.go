@@ -41,6 +41,7 @@ const (
 	BranchRotate  = "rotate"  // nobody has said anything there for long, and it begins anew
 	BranchBack    = "branch"  // the session itself goes on from an earlier message, or from one of another branch
 	BranchRerun   = "rerun"   // so that a prompt is answered anew
+	BranchClient  = "client"  // whoever asks has said it elsewhere, and brings it along
 )
 
 // BranchMessage is a message that was taken over.

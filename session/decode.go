@@ -31,6 +31,9 @@ func (e *Event) Decode() (Body, error) {
 // version is the newest version of each body's form that this program knows.
 const version = 1
 
+// Known says whether this version knows events of a type.
+func Known(typ string) bool { return newBody(typ) != nil }
+
 func newBody(typ string) Body {
 	switch typ {
 	case "prompt":
@@ -196,4 +199,33 @@ func (b *ToolAfter) UnmarshalJSON(data []byte) error {
 	err := json.Unmarshal(data, &j)
 	*b = ToolAfter{j.Call, j.Tool, j.Outcome, j.Parts, j.Artifact, j.Duration, j.Seen}
 	return err
+}
+
+// UnmarshalJSON reads a stored event as MarshalJSON writes it; Body is left to
+// Decode. What is no such event is an error.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var j struct {
+		V       uint16          `json:"v"`
+		Seq     int64           `json:"seq"`
+		Session string          `json:"session"`
+		Loop    string          `json:"loop"`
+		Turn    int             `json:"turn"`
+		Agent   string          `json:"agent_id"`
+		Depth   int             `json:"depth"`
+		Chain   string          `json:"chainId"`
+		Time    time.Time       `json:"time"`
+		Type    string          `json:"type"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	if j.Type == "" || j.V == 0 || len(j.Data) == 0 {
+		return fmt.Errorf("an event of session %q lacks its type, version or data", j.Session)
+	}
+	*e = Event{
+		V: j.V, Seq: j.Seq, Session: j.Session, Loop: j.Loop, Turn: j.Turn, Agent: j.Agent, Depth: j.Depth, Chain: j.Chain,
+		Time: j.Time, Type: j.Type, Data: []byte(j.Data),
+	}
+	return nil
 }

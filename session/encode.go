@@ -146,8 +146,13 @@ func (b *Prompt) AppendJSON(dst []byte) []byte {
 	}
 	o.flag("allow_all", b.AllowAll)
 	o.raw("schema", b.Schema)
+	if b.Client != nil {
+		o.value("client", b.Client)
+	}
 	o.flag("shared", b.Shared)
 	o.str("user", b.User)
+	o.str("key", b.KeyID)
+	o.str("request", b.Request)
 	o.str("agent", b.Agent)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
@@ -190,9 +195,13 @@ func (b *LoopStart) AppendJSON(dst []byte) []byte {
 	o.str("model", b.Model)
 	o.str("spec", b.Spec)
 	o.str("prefix", b.Prefix)
+	o.str("user", b.User)
+	o.str("key", b.KeyID)
+	o.str("request", b.Request)
 	o.flag("headless", b.Headless)
 	o.str("on_deny", b.OnDeny)
 	o.raw("schema", b.Schema)
+	o.flag("client_calls", b.ClientCalls)
 	return o.end()
 }
 

@@ -45,14 +45,14 @@ func bodies(t *rapid.T) []Body {
 	n := rapid.IntRange(0, 1e6).Draw(t, "n")
 	rule := &Rule{Tool: "bash", Subject: texts(t), Effect: "ask", Layer: "profile", File: "a.md", Line: 3}
 	return []Body{
-		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`)}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop", Lent: []Lent{{Source: texts(t), Rules: []Rule{*rule}}}, Command: &Command{Name: texts(t), Arguments: texts(t), File: texts(t)}},
+		&Prompt{Parts: parts(t), Profile: texts(t), Overrides: Overrides{Set: map[string]string{"model": texts(t)}, Flags: map[string]string{"limits.turns": texts(t)}, AllowAll: true, Schema: json.RawMessage(`{"type":"<"}`), Client: &Client{System: texts(t), Calls: true, Tools: []ClientTool{{Name: texts(t), Description: texts(t), Schema: json.RawMessage(`{"type":"object"}`)}}, Events: []ClientEvent{{Name: texts(t), Description: texts(t)}}}}, Shared: true, User: texts(t), Agent: texts(t), Headless: true, OnDeny: "stop", Lent: []Lent{{Source: texts(t), Rules: []Rule{*rule}}}, Command: &Command{Name: texts(t), Arguments: texts(t), File: texts(t)}},
 		&Steer{Parts: parts(t)},
 		&Followup{Parts: parts(t)},
 		&Cancel{Reason: texts(t)},
 		&Set{Keys: map[string]string{"model": texts(t), "temperature": ""}},
 		&Start{Profile: texts(t), Title: texts(t)},
 		&Start{Profile: texts(t), Title: texts(t), Parent: texts(t), Call: texts(t)},
-		&LoopStart{Schema: json.RawMessage(`{"type":"<"}`), Number: n, Config: texts(t), Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
+		&LoopStart{ClientCalls: true, Schema: json.RawMessage(`{"type":"<"}`), Number: n, Config: texts(t), Parent: texts(t), Why: "prompt", Profile: texts(t), Revision: texts(t), Model: texts(t), Spec: "s", Prefix: "p", Headless: true, OnDeny: "stop"},
 		&PermissionAsked{
 			Ask: texts(t), Call: texts(t), Tool: texts(t), Input: json.RawMessage(`{"x":"<"}`), Digest: "d", State: texts(t),
 			Parts: []AskedPart{{Subject{"bash", texts(t), texts(t)}, "ask", rule}}, Rule: rule, Reason: texts(t), Again: texts(t),
@@ -190,4 +190,27 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestEventAsJSON reads back what was written.
+func TestEventAsJSON(t *testing.T) {
+	e := Event{Seq: 3, Session: "s", Loop: "l", Turn: 2, Agent: "a", Depth: 1, Chain: "c",
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Body: &LoopEnd{Reason: ReasonDone, Text: "ä\u2028"}}
+	data := e.AppendJSON(nil)
+	var back Event
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	body, err := back.Decode()
+	if end, ok := body.(*LoopEnd); err != nil || !ok || end.Text != "ä\u2028" {
+		t.Errorf("%v, %v", body, err)
+	}
+	if again := back.AppendJSON(nil); string(again) != string(data) {
+		t.Errorf("written\n%s, read and written again\n%s", data, again)
+	}
+	for _, bad := range []string{`{}`, `{"v":1}`, `{"type":"x","v":1}`, `[]`, `{"type":"x","data":{}}`} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s is taken for an event", bad)
+		}
+	}
 }

@@ -16,7 +16,7 @@ func (b *Imported) AppendJSON(dst []byte) []byte { return appendAny(dst, b) }
 // imported forgets what was allowed elsewhere.
 func (s *State) imported() {
 	s.Grants, s.Worktrees = s.Denials(), nil
-	s.Root.Asked, s.Root.User, s.Root.Headless = Overrides{}, "", false
+	s.Root.Asked, s.Root.User, s.Root.KeyID, s.Root.Headless = Overrides{}, "", "", false
 	s.Root.unlend()
 	for _, child := range s.Children {
 		child.unlend()

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 )
 
@@ -58,5 +59,8 @@ func ParseSettings(text string) (s Settings, err error) {
 	if text == "" {
 		return s, nil
 	}
-	return s, json.Unmarshal([]byte(text), &s)
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return s, fmt.Errorf("its settings cannot be read: %w", err)
+	}
+	return s, nil
 }

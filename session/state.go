@@ -53,6 +53,7 @@ type Session struct {
 	Asked    Overrides // of the last prompt that was delivered
 	Settings Settings  // over the profile, from the next loop on
 	User     string    // of that prompt
+	KeyID    string    // and the key by which its user has shown who he is
 	Agent    string    // the agent_id that it named
 	Headless bool      // as that prompt said
 	Signed   Signed    // the newest request
@@ -194,7 +195,7 @@ func NewState(k Key) *State {
 }
 
 // ReadState folds the events of a stream as they stand in a store.
-func ReadState(ctx context.Context, store Store, k Key) (*State, error) {
+func ReadState(ctx context.Context, store Reader, k Key) (*State, error) {
 	st := NewState(k)
 	for e, err := range store.Read(ctx, k, 0) {
 		if err == nil {
@@ -486,7 +487,7 @@ func (s *Session) deliver(seq int64) ([]message.Part, error) {
 			s.Inbox = slices.Concat(s.Inbox[:i], s.Inbox[i+1:]) // nil when none is left: an idle session is small
 			s.Held = min(s.Held, s.notes())
 			if l.Prompt != nil {
-				s.Asked, s.User, s.Agent, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.Agent, l.Prompt.Headless
+				s.Asked, s.User, s.KeyID, s.Agent, s.Headless = l.Prompt.Overrides, l.Prompt.User, l.Prompt.KeyID, l.Prompt.Agent, l.Prompt.Headless
 				if s.Loop != nil {
 					s.Loop.lend(l.Prompt.Lent...)
 				}

@@ -48,6 +48,16 @@ type Store interface {
 	// numbers, in place. The stream comes into being with its first prompt or
 	// branch; any other event for an unknown stream is ErrNoStream.
 	Post(ctx context.Context, k Key, p Post) (Posted, error)
+	Reader
+	// Usage sums up what was used, sorted by what the query asks apart, in its
+	// order. It counts what Append and Post have stored, with the commit that
+	// stored it, by the day of each event; what is pruned stays counted, and what
+	// is restored is not counted again.
+	Usage(ctx context.Context, tenant string, q UsageQuery) ([]Used, error)
+}
+
+// Reader is what one needs to look at the log.
+type Reader interface {
 	// Read yields the committed events after seq after, in order, without gaps.
 	// An unknown stream yields nothing.
 	Read(ctx context.Context, k Key, after int64) iter.Seq2[Event, error]
@@ -82,10 +92,11 @@ type Posted struct {
 
 // Query narrows a List. The zero Query lists everything.
 type Query struct {
-	Status Status
-	Asking bool   // only streams in which a question may be open
-	Before string // streams that sort before this id: the last one of the page before
-	Limit  int    // 0: no limit
+	Status  Status
+	Profile string // only streams whose Summary.Profile it is; empty: all
+	Asking  bool   // only streams in which a question may be open
+	Before  string // streams that sort before this id: the last one of the page before
+	Limit   int    // 0: no limit
 	// Search leaves streams out in which no text (Searchable) has it; nil: none.
 	Search Search
 }
@@ -160,6 +171,7 @@ func (e *Exists) Error() string {
 // Backend is all of it, as one database gives it.
 type Backend interface {
 	Store
+	Feed
 	Claims
 	Blobs
 	Retention

@@ -45,6 +45,9 @@ type Summary struct {
 	Notes     int  // steering and follow-up messages that no loop has taken
 	Held      int  // of the notes, those that a cancel or an error left behind: shown, not run by themselves
 
+	// Payers are the open loops, those of children too; nil: none.
+	Payers []Payer
+
 	Asking bool      // of what was asked since the last message, something may be open
 	Until  time.Time // while Suspended, when the first question expires; zero: never
 }
@@ -94,6 +97,7 @@ func (s *Summary) Apply(e *Event) error {
 	if wakes(e.Type) {
 		s.suspend(false, time.Time{}) // the owner sees whether that was all it waited for
 	}
+	s.pay(e, body)
 	switch b := body.(type) {
 	case *Prompt:
 		if first {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rosterrun/roster/hook"
 	"github.com/rosterrun/roster/permission"
+	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/service"
 	"github.com/rosterrun/roster/source"
 )
@@ -106,6 +107,11 @@ type Spec struct {
 	// Trusted says that the workspace was trusted when this was resolved, so that
 	// what its files allow counts.
 	Trusted bool `json:"trusted,omitempty"`
+
+	// Coded says that a program defines the profile: with the spec alone, not all of it
+	// is there. Code is the rest; nil in a spec that was read from a log.
+	Coded bool           `json:"coded,omitempty"`
+	Code  *profile.Coded `json:"-"`
 
 	// Withheld says what keeps the spec from being run: what it needs and has no
 	// effect, because nobody has trusted the workspace.

@@ -102,6 +102,12 @@ func (r *renderer) text(value string, secret bool) {
 	}
 }
 
+// Masked says whether the text of an item may leave out some of what its file says: a
+// secret, or the end of what is long.
+func Masked(text string) bool {
+	return strings.Contains(text, "•••") || strings.Contains(text, "…")
+}
+
 // holdsSecrets says whether the values below a key may be secrets.
 func holdsSecrets(key string) bool {
 	switch strings.ToLower(key) {

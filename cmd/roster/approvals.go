@@ -24,6 +24,15 @@ func (c *cli) approvalsCommand() *cobra.Command {
 	return cmd
 }
 
+// withPlace opens the workspace, or reaches the server, for a command.
+func (c *cli) withPlace(do func(place) error) error {
+	at, err := c.reach()
+	if err != nil {
+		return err
+	}
+	return c.close(at, do(at))
+}
+
 // withApp opens the workspace for a command.
 func (c *cli) withApp(do func(*roster.App) error) error {
 	app, err := c.open(roster.Options{})
@@ -40,20 +49,20 @@ func (c *cli) approvalsListCommand() *cobra.Command {
 		Short: "List what waits for an answer, the oldest first",
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withApp(func(app *roster.App) error { return c.listApprovals(cmd.Context(), app, id) })
+			return c.withPlace(func(at place) error { return c.listApprovals(cmd.Context(), at, id) })
 		},
 	}
 	cmd.Flags().StringVar(&id, "session", "", "only those of the session `ID`")
 	return cmd
 }
 
-func (c *cli) listApprovals(ctx context.Context, app *roster.App, id string) error {
+func (c *cli) listApprovals(ctx context.Context, at place, id string) error {
 	if id != "" {
-		if err := knownSession(ctx, app, id); err != nil {
+		if err := knownSession(ctx, at, id); err != nil {
 			return err
 		}
 	}
-	list, err := app.Approvals(ctx, session.Key{Tenant: roster.LocalTenant, Stream: id})
+	list, err := at.Approvals(ctx, session.Key{Tenant: roster.LocalTenant, Stream: id})
 	if err != nil {
 		return err
 	}
@@ -110,7 +119,7 @@ A session of a server goes on by itself; another one with roster sessions resume
 			default:
 				answer.Answer = session.Answer(args[1])
 			}
-			return c.withApp(func(app *roster.App) error { return c.answerApproval(cmd.Context(), app, args[0], answer) })
+			return c.withPlace(func(at place) error { return c.answerApproval(cmd.Context(), at, args[0], answer) })
 		},
 	}
 	cmd.Flags().StringVar(&answer.Text, "text", "", "answer a question with `TEXT`")
@@ -119,7 +128,7 @@ A session of a server goes on by itself; another one with roster sessions resume
 	return cmd
 }
 
-func (c *cli) answerApproval(ctx context.Context, app *roster.App, id string, answer roster.Answer) error {
+func (c *cli) answerApproval(ctx context.Context, at place, id string, answer roster.Answer) error {
 	switch answer.Answer {
 	case session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo:
 	case session.AnswerText:
@@ -129,7 +138,7 @@ func (c *cli) answerApproval(ctx context.Context, app *roster.App, id string, an
 	default:
 		return usagef("%s: the answers are once, session, always and no", answer.Answer)
 	}
-	a, err := app.Answer(ctx, roster.LocalTenant, id, answer)
+	a, err := at.Answer(ctx, roster.LocalTenant, id, answer)
 	if err != nil {
 		return err
 	}
@@ -140,11 +149,7 @@ func (c *cli) answerApproval(ctx context.Context, app *roster.App, id string, an
 		return nil
 	}
 	fmt.Fprintf(c.stderr, "roster: answered %s: %s\n", answer.Answer, strings.Join(a.Shown, "; "))
-	b, err := app.Backend(ctx)
-	if err != nil {
-		return err
-	}
-	sum, err := b.Summary(ctx, session.Key{Tenant: roster.LocalTenant, Stream: a.SessionID})
+	sum, err := summary(ctx, at, session.Key{Tenant: roster.LocalTenant, Stream: a.SessionID})
 	if err == nil && !sum.Shared {
 		fmt.Fprintf(c.stderr, "roster: roster sessions resume %s goes on with it\n", a.SessionID)
 	}

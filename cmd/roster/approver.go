@@ -20,7 +20,7 @@ import (
 // terminal he is asked; otherwise the run is over for now.
 type approver struct {
 	cli      *cli
-	app      *roster.App
+	at       conversations
 	key      session.Key
 	attended bool
 	leave    func() // ends the watch of the run
@@ -48,17 +48,13 @@ func (p *approver) see(ctx context.Context, e *session.Event) (waits bool, err e
 
 // wait asks the first of what the run waits for.
 func (p *approver) wait(ctx context.Context) (waits bool, err error) {
-	b, err := p.app.Backend(ctx)
-	if err != nil {
-		return false, err
-	}
-	if sum, err := b.Summary(ctx, p.key); err != nil || !sum.Suspended {
+	if sum, err := summary(ctx, p.at, p.key); err != nil || !sum.Suspended {
 		return false, err // somebody has answered meanwhile
 	}
 	if !p.attended {
 		return true, nil
 	}
-	list, err := p.app.Approvals(ctx, p.key)
+	list, err := p.at.Approvals(ctx, p.key)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
@@ -70,7 +66,7 @@ func (p *approver) wait(ctx context.Context) (waits bool, err error) {
 // resume goes on with a run that waits no more. Nobody else does, unless it is
 // a server's.
 func (p *approver) resume(ctx context.Context) error {
-	if err := p.app.Resume(ctx, p.key); err != nil && !errors.Is(err, session.ErrNoWork) {
+	if err := p.at.Resume(ctx, p.key); err != nil && !errors.Is(err, session.ErrNoWork) {
 		return err
 	}
 	return nil
@@ -136,7 +132,7 @@ func (p *approver) read(ctx context.Context, tty *os.File, a roster.Approval) {
 			continue
 		}
 		answer.By = roster.LocalTenant
-		_, err = p.app.Answer(ctx, p.key.Tenant, a.ID, answer)
+		_, err = p.at.Answer(ctx, p.key.Tenant, a.ID, answer)
 		if refused := (*roster.AnswerError)(nil); errors.As(err, &refused) {
 			fmt.Fprintf(p.cli.stderr, "roster: %v\n", err)
 			continue

@@ -156,3 +156,31 @@ func TestAskUserOnTheTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestServerAsksOnTheTerminal: what a server's run asks is asked here, and answered once
+// here or elsewhere.
+func TestServerAsksOnTheTerminal(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		typed   [][2]string
+		effects int
+		code    int
+		want    string
+	}{
+		{"once", [][2]string{{"> ", "y\n"}, {"> ", "y\n"}}, 2, exitDone, "All done."},
+		{"no", [][2]string{{"> ", "n not that one\n"}, {"> ", "never\n"}}, 0, exitDone, "All done."},
+		{"interrupt", [][2]string{{"> ", interrupt}}, 0, exitInterrupted, "cancelling the run"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorkspace(t)
+			w.write("roster.yaml", "providers: {fake: {api: script, base-url: replies.yaml, models: {text: {context-window: 1000}}}}\ndefaults: {model: fake/text}\n")
+			w.write("profiles/asker.md", asking)
+			w.write("replies.yaml", `replies: [{tools: [{name: bash, input: {command: "echo ran >> effects.log"}}]}, {tools: [{name: bash, input: {command: "echo ran >> effects.log"}}]}, {text: "All done."}]`)
+			_, url := w.serve()
+			seen, code := w.atTerminal(t, c.typed, "--server", url, "run", "asker", "go")
+			if code != c.code || w.effects() != c.effects || !strings.Contains(seen, c.want) {
+				t.Errorf("exit code %d, %d effects; want %d and %d\n%s", code, w.effects(), c.code, c.effects, seen)
+			}
+		})
+	}
+}

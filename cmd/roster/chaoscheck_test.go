@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (c *chaos) fold(store *sqlite.Store, sum session.Summary) []session.Event {
 		events = append(events, e)
 	}
 	sum.Created, sum.Updated, sum.LastActive, sum.Until = now.Created, now.Updated, now.LastActive, now.Until // times, in another zone
-	if now != sum {
+	if !reflect.DeepEqual(now, sum) {
 		c.t.Errorf("session %s: the store's summary is %+v, its events make %+v", sum.Key, sum, now)
 	}
 	return events

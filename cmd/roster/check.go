@@ -35,11 +35,17 @@ A file whose YAML is refused for a common slip, such as an unquoted ": ", is
 read as it was meant, with a warning. With --fix that reading is written into
 the file; its comments, order and line ends stay.
 
+With --server the files that are named are sent, and checked among what the server
+has: nothing is saved there.
+
 Exit codes: 0 clean or warnings, 1 errors (with --strict also warnings), 2 usage.`,
 		Example: "  roster check\n  roster check .claude/agents --fix\n  roster check --format sarif > roster.sarif",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.checkFormat(&f); err != nil {
 				return err
+			}
+			if c.server != "" {
+				return c.checkThere(cmd.Context(), args, f)
 			}
 			return c.check(args, f)
 		},
@@ -69,6 +75,10 @@ func (c *cli) check(paths []string, f checkFlags) error {
 			}
 		}
 	}
+	return c.showReport(report, root, f)
+}
+
+func (c *cli) showReport(report *catalog.Report, root string, f checkFlags) error {
 	if err := c.writeReport(report, root, f.format); err != nil {
 		return err
 	}

@@ -41,12 +41,15 @@ func (c *cli) commandsListCommand() *cobra.Command {
 		Short:   "List the commands, and what is wrong with files of such",
 		Example: "  roster commands list\n  roster commands list --json",
 		Args:    exactly(),
-		RunE: func(*cobra.Command, []string) error {
-			app, err := c.open(roster.Options{})
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			all := app.CommandList()
+			all, err := at.AllCommands(cmd.Context())
+			if err != nil {
+				return err
+			}
 			if c.json {
 				return c.writeJSON(all)
 			}

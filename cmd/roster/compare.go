@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/client"
 	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
@@ -79,11 +81,11 @@ func (c *cli) compare(ctx context.Context, args []string, f compareFlags) error 
 	if f.session == "" && len(f.profiles) == 0 {
 		return usagef("--profile is missing: a new session has no profile")
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	return c.close(app, c.runComparison(ctx, app, want))
+	return c.close(at, c.runComparison(ctx, at, want))
 }
 
 // candidates are each profile with each model.
@@ -104,17 +106,17 @@ func (f *compareFlags) candidates() []roster.Candidate {
 	return list
 }
 
-func (c *cli) runComparison(ctx context.Context, app *roster.App, want roster.Comparison) error {
+func (c *cli) runComparison(ctx context.Context, at place, want roster.Comparison) error {
 	if want.Key.Stream != "" {
-		if err := knownSession(ctx, app, want.Key.Stream); err != nil {
+		if err := knownSession(ctx, at, want.Key.Stream); err != nil {
 			return err
 		}
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second interrupt ends the program
-	got, err := app.Compare(ctx, want)
-	if wrong := (*roster.ComparisonError)(nil); errors.As(err, &wrong) && len(got.Answers) == 0 {
+	got, err := at.Compare(ctx, want)
+	if wrong := (*roster.ComparisonError)(nil); errors.As(err, &wrong) && !wrong.Asked {
 		return usagef("%v", err)
 	}
 	if !c.quiet && !c.json {
@@ -122,78 +124,57 @@ func (c *cli) runComparison(ctx context.Context, app *roster.App, want roster.Co
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
+		if at.GoesOn() {
+			fmt.Fprintln(c.stderr, "roster: the comparison goes on: see roster sessions list, and roster sessions cancel")
+		}
 		return exit(exitInterrupted)
 	case err != nil:
 		return err
 	case c.json:
-		return c.writeJSON(comparedView(&got))
+		return c.writeJSON(got)
 	}
-	fmt.Fprintln(c.stdout, render.Safe(strings.TrimRight(got.Answers[got.Winner].End.Text, "\n")))
+	fmt.Fprintln(c.stdout, render.Safe(strings.TrimRight(got.Answers[got.Winner].Text, "\n")))
 	return nil
 }
 
-func (c *cli) showAnswers(got *roster.Compared) {
+func (c *cli) showAnswers(got *view.Compared) {
 	for i := range got.Answers {
 		b := &got.Answers[i]
 		mark, how := " ", "it could not be asked"
 		if i == got.Winner {
 			mark = "*"
 		}
-		if b.End != nil {
-			how = fmt.Sprintf("%s · %s", b.End.Reason, render.Usage(b.End.Usage))
+		if b.Reason != "" {
+			how = fmt.Sprintf("%s · %s", b.Reason, render.Usage(b.Usage))
 		}
-		fmt.Fprintf(c.stderr, "%s %s · %s · %s · session %s\n", mark, render.Visible(b.Profile), render.Visible(b.Model), how, b.Key.Stream)
+		fmt.Fprintf(c.stderr, "%s %s · %s · %s · session %s\n", mark, render.Visible(b.Profile), render.Visible(b.Model), how, b.ID)
 	}
 	if got.Note != "" {
 		fmt.Fprintf(c.stderr, "roster: %s\n", render.Visible(got.Note))
 	}
-	if got.Winner >= 0 {
-		fmt.Fprintf(c.stderr, "session: %s\n", got.Key.Stream)
+	if len(got.Answers) > 0 && got.Winner >= 0 {
+		fmt.Fprintf(c.stderr, "session: %s\n", got.ID)
 	}
 }
 
-// comparedJSON is a comparison for programs.
-type comparedJSON struct {
-	ID      string         `json:"id"` // of the session that goes on
-	Winner  int            `json:"winner"`
-	Pick    string         `json:"pick"`
-	Note    string         `json:"note,omitempty"`
-	Judge   *branchedJSON  `json:"judge,omitempty"`
-	Answers []branchedJSON `json:"answers"`
+func (h here) Compare(ctx context.Context, want roster.Comparison) (view.Compared, error) {
+	got, err := h.App.Compare(ctx, want)
+	return got.View(), err
 }
 
-type branchedJSON struct {
-	ID      string         `json:"id"`
-	Profile string         `json:"profile"`
-	Model   string         `json:"model"`
-	Reason  session.Reason `json:"reason,omitempty"`
-	Text    string         `json:"text"`
-	Usage   message.Usage  `json:"usage"`
-	Error   string         `json:"error,omitempty"`
-}
-
-func comparedView(got *roster.Compared) comparedJSON {
-	v := comparedJSON{ID: got.Key.Stream, Winner: got.Winner, Pick: got.Pick, Note: got.Note, Answers: []branchedJSON{}}
-	for i := range got.Answers {
-		v.Answers = append(v.Answers, branchedView(&got.Answers[i]))
+func (s server) Compare(ctx context.Context, want roster.Comparison) (view.Compared, error) {
+	if want.AllowAll {
+		return view.Compared{}, usagef("--dangerously-allow-all is for this machine")
 	}
-	if got.Judge != nil {
-		judge := branchedView(got.Judge)
-		v.Judge = &judge
+	sent := client.Comparison{
+		Message: message.PartsText(want.Parts), Session: want.Key.Stream, Pick: want.Pick, Judge: want.Judge, Mode: want.Flags["permission-mode"],
 	}
-	return v
-}
-
-func branchedView(b *roster.Branched) branchedJSON {
-	v := branchedJSON{ID: b.Key.Stream, Profile: b.Profile, Model: b.Model}
-	if b.Err != nil {
-		v.Error = b.Err.Error()
+	for _, one := range want.Candidates {
+		sent.Candidates = append(sent.Candidates, client.Candidate{Profile: one.Profile, Model: one.Flags["model"]})
 	}
-	if b.End != nil {
-		v.Reason, v.Text, v.Usage = b.End.Reason, b.End.Text, b.End.Usage
-		if b.End.Error != nil {
-			v.Error = b.End.Error.Error
-		}
+	got, err := s.c.Compare(ctx, sent)
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Field == "candidates" || refused.Code == "InvalidComparison") {
+		err = &roster.ComparisonError{Reason: refused.Message}
 	}
-	return v
+	return *got, err
 }

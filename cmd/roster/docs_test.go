@@ -19,11 +19,11 @@ import (
 // what the command writes, on either stream; "…" stands for any text and, alone
 // in a line, for any lines. A command that fails says so with "echo $?".
 //
-// The commands of one file run in one shell, in a copy of the example
-// workspace. At the end nothing that they started is running.
+// The commands of one file run in one shell, in a copy of the example workspace, or of
+// the example whose file it is, with the documentation where it stands. At the end nothing that they started is running.
 func TestDocs(t *testing.T) {
 	files := []string{"README.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
 		more, err := filepath.Glob(filepath.Join(root(t), pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -86,11 +86,17 @@ func testDoc(t *testing.T, file string) {
 	if len(commands) == 0 {
 		return
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "workspace"), os.DirFS(filepath.Join(root(t), "examples", "workspace"))); err != nil {
-		t.Fatal(err)
+	workspace := "examples/workspace"
+	if strings.HasPrefix(file, "examples/") {
+		workspace = filepath.Dir(file)
 	}
-	sh := newShell(t, filepath.Join(dir, "workspace"))
+	dir := t.TempDir()
+	for _, folder := range []string{"docs", workspace} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root(t), folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sh := newShell(t, dir, filepath.Join(dir, workspace))
 	port := freePort(t)
 	for _, c := range commands {
 		command := strings.ReplaceAll(c.command, "7788", port)
@@ -128,11 +134,11 @@ type shell struct {
 
 const mark = "--- end of the command:"
 
-func newShell(t *testing.T, dir string) *shell {
+func newShell(t *testing.T, home, dir string) *shell {
 	// Not the test's context: it ends before the cleanup does, and a killed shell ends nothing of its own.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
-	cmd.Dir, cmd.Env = dir, environment(filepath.Dir(dir))
+	cmd.Dir, cmd.Env = dir, environment(home)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

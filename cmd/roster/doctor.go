@@ -10,33 +10,49 @@ import (
 )
 
 func (c *cli) doctorCommand() *cobra.Command {
-	var config bool
+	var config, reach bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what a run would find here: configuration, trust, profiles, models, keys, store",
 		Long: `Looks at what a run would need and says how it stands. It runs no command,
-opens no connection and prints no key; roster models test asks a model. The exit
-code is 1 if something is wrong.`,
-		Example: "  roster doctor\n  roster doctor --config",
+opens no connection and prints no key. The exit code is 1 if something is wrong.
+
+With --reach it also connects to the model servers whose keys are there, to MCP
+servers at an address and to the search service, and says which of them answer. It
+sends them no key; roster models test asks a model.`,
+		Example: "  roster doctor\n  roster doctor --reach\n  roster doctor --config",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if config {
+				if c.server != "" {
+					return usagef("--config is about this machine")
+				}
 				return c.doctorConfig()
 			}
-			return c.doctor(cmd)
+			if reach && c.server != "" {
+				return usagef("--reach is about this machine")
+			}
+			return c.doctor(cmd, reach)
 		},
 	}
+	cmd.Flags().BoolVar(&reach, "reach", false, "also connect to the servers that runs would, and say which answer")
 	cmd.Flags().BoolVar(&config, "config", false, "show the configuration that results, and where each value is written")
 	return cmd
 }
 
-func (c *cli) doctor(cmd *cobra.Command) (err error) {
-	app, err := c.open(roster.Options{})
+func (c *cli) doctor(cmd *cobra.Command, reach bool) (err error) {
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	defer func() { err = c.close(app, err) }()
-	found := app.Doctor(cmd.Context())
+	defer func() { err = c.close(at, err) }()
+	found, err := at.Findings(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if own, ok := at.(here); ok && reach {
+		found = append(found, own.Reach(cmd.Context())...)
+	}
 	failed := false
 	for _, f := range found {
 		failed = failed || f.Status == "error"

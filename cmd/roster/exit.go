@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/client"
 	"github.com/rosterrun/roster/command"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/profile"
@@ -67,7 +68,7 @@ func (c *cli) report(err error, args []string) int {
 	if u := (*usageError)(nil); errors.As(err, &u) {
 		code, name = exitUsage, "Usage"
 	}
-	if name == string(profile.ExecutingKey) || errors.Is(err, command.ErrDenied) {
+	if name == string(profile.ExecutingKey) || name == "CommandDenied" || errors.Is(err, command.ErrDenied) {
 		code = exitDenied
 	}
 	// The flags may be what could not be read.
@@ -83,6 +84,9 @@ func (c *cli) report(err error, args []string) int {
 func codeOf(err error) string {
 	if d := (*profile.Diagnostic)(nil); errors.As(err, &d) && d.Name != "" {
 		return d.Name
+	}
+	if r := (*client.Error)(nil); errors.As(err, &r) && r.Code != "" {
+		return r.Code
 	}
 	return roster.Code(err)
 }

@@ -24,11 +24,11 @@ stands in the log: whoever has the file can read it.`,
 		Example: "  roster sessions export 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11 --out session.jsonl",
 		Args:    exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
+			return c.atRoot(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key) error {
 				if out == "" {
-					return app.Export(ctx, k, c.stdout)
+					return at.Export(ctx, k, c.stdout)
 				}
-				return exportTo(ctx, app, k, out)
+				return exportTo(ctx, at, k, out)
 			})
 		},
 	}
@@ -37,12 +37,12 @@ stands in the log: whoever has the file can read it.`,
 }
 
 // exportTo leaves no half file behind.
-func exportTo(ctx context.Context, app *roster.App, k session.Key, path string) error {
+func exportTo(ctx context.Context, at place, k session.Key, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	err = app.Export(ctx, k, f)
+	err = at.Export(ctx, k, f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -75,17 +75,17 @@ here. A session that is here stays as it is.`,
 				defer f.Close()
 				in = f
 			}
-			app, err := c.open(roster.Options{})
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			return c.close(app, c.importFrom(cmd.Context(), app, args[0], in))
+			return c.close(at, c.importFrom(cmd.Context(), at, args[0], in))
 		},
 	}
 }
 
-func (c *cli) importFrom(ctx context.Context, app *roster.App, name string, in io.Reader) error {
-	k, err := app.Import(ctx, roster.LocalTenant, in)
+func (c *cli) importFrom(ctx context.Context, at place, name string, in io.Reader) error {
+	k, err := at.Import(ctx, roster.LocalTenant, in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/profile"
@@ -21,7 +20,7 @@ import (
 
 // watched is a run of a session that is followed to its end.
 type watched struct {
-	app   *roster.App
+	at    conversations
 	key   session.Key
 	after int64 // the number of the last event that is not shown
 	begun bool  // it went on before, with the loop's start
@@ -40,12 +39,12 @@ type shower struct {
 
 // follow shows the events of a run as they come, until its end.
 func (c *cli) follow(ctx context.Context, w watched) error {
-	stop := c.cancelOnSignal(ctx, w.app, w.key)
+	stop := c.cancelOnSignal(ctx, w.at, w.key)
 	defer stop()
 	show := c.shower(w.begun)
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	p := &approver{cli: c, app: w.app, key: w.key, attended: w.attended, leave: leave}
+	p := &approver{cli: c, at: w.at, key: w.key, attended: w.attended, leave: leave}
 	defer p.dismiss()
 	if w.waits {
 		if waits, err := p.wait(ctx); waits || err != nil {
@@ -67,7 +66,9 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 		if end.Reason == session.ReasonWaiting {
 			return c.sayWaiting(ctx, w, show)
 		}
-		c.sayWorktrees(context.WithoutCancel(ctx), w.app, w.key)
+		if h, ok := w.at.(here); ok { // those of a server are its own
+			c.sayWorktrees(context.WithoutCancel(ctx), h.App, w.key)
+		}
 		if end.Error != nil && end.Error.Code == string(profile.ExecutingKey) {
 			return exit(exitDenied)
 		}
@@ -78,7 +79,7 @@ func (c *cli) follow(ctx context.Context, w watched) error {
 var errNoEnd = errors.New("the session's events ended before its run did: see roster sessions resume")
 
 func followOnce(ctx context.Context, w watched, show shower, p *approver) (*session.LoopEnd, error) {
-	for events, err := range w.app.Follow(ctx, w.key, w.after) {
+	for events, err := range w.at.Follow(ctx, w.key, w.after) {
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func followOnce(ctx context.Context, w watched, show shower, p *approver) (*sess
 // sayWaiting ends the watch of a run that waits. For programs the last line is a
 // loop.end as always; it has no number, as the loop goes on.
 func (c *cli) sayWaiting(ctx context.Context, w watched, show shower) error {
-	list, err := w.app.Approvals(ctx, w.key)
+	list, err := w.at.Approvals(ctx, w.key)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (c *cli) sayWaiting(ctx context.Context, w watched, show shower) error {
 		}
 		return exit(exitDenied)
 	}
-	b, err := w.app.Backend(ctx)
+	b, err := w.at.Reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (c *cli) shower(begun bool) shower {
 			return err
 		}, out.Flush}
 	}
-	r := &render.Run{Out: c.stdout, Stream: terminal(c.stdout.file) && !c.quiet, Style: c.style(c.stderr), Begun: begun}
+	r := &render.Run{Out: c.stdout, Stream: terminal(c.stdout.file) && !c.quiet, Tame: terminal(c.stdout.file), Style: c.style(c.stderr), Begun: begun}
 	if !c.quiet {
 		r.Err = c.stderr
 	}
@@ -156,7 +157,7 @@ func (c *cli) shower(begun bool) shower {
 // cancelOnSignal cancels the run at the first interrupt, whose end is still
 // waited for, and ends the program at the second. The function that it returns
 // ends the watch.
-func (c *cli) cancelOnSignal(ctx context.Context, app *roster.App, k session.Key) (stop func()) {
+func (c *cli) cancelOnSignal(ctx context.Context, at conversations, k session.Key) (stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})
@@ -172,7 +173,7 @@ func (c *cli) cancelOnSignal(ctx context.Context, app *roster.App, k session.Key
 				os.Exit(exitInterrupted)
 			}
 			fmt.Fprintln(c.stderr, "roster: cancelling the run; interrupt again to end at once")
-			if err := app.Cancel(ctx, k, "interrupted"); err != nil {
+			if err := at.Cancel(ctx, k, "interrupted"); err != nil {
 				fmt.Fprintf(c.stderr, "roster: the run could not be cancelled: %v\n", err)
 				os.Exit(exitInterrupted)
 			}

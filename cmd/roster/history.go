@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rosterrun/roster"
-	"github.com/rosterrun/roster/catalog"
 	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/internal/view"
 )
 
 func (c *cli) rmCommand() *cobra.Command {
@@ -28,15 +27,12 @@ brings it back.`,
 }
 
 func (c *cli) remove(ctx context.Context, name string) error {
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	file := ""
-	if p, err := app.Catalog().Get(name); err == nil {
-		file = p.File
-	}
-	if err := app.Catalog().Delete(ctx, name, ""); err != nil {
+	file, err := at.Delete(ctx, name)
+	if err != nil {
 		return err
 	}
 	if c.json {
@@ -89,11 +85,11 @@ back a profile that was removed. What the file holds now stays in the history.`,
 const revisionRunes = 12
 
 func (c *cli) history(ctx context.Context, name string) error {
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	versions, ds, err := app.Catalog().History(ctx, name)
+	versions, ds, err := at.ProfileHistory(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func (c *cli) history(ctx context.Context, name string) error {
 	}
 	if c.json {
 		if versions == nil {
-			versions = []catalog.Version{}
+			versions = []view.Version{}
 		}
 		return c.writeJSON(versions)
 	}
@@ -121,12 +117,12 @@ func (c *cli) history(ctx context.Context, name string) error {
 }
 
 func (c *cli) diff(ctx context.Context, args []string) error {
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
 	args = append(args, "", "")
-	text, err := app.Catalog().Diff(ctx, args[0], args[1], args[2])
+	text, err := at.ProfileDiff(ctx, args[0], args[1], args[2])
 	if err != nil {
 		return err
 	}
@@ -141,17 +137,17 @@ func (c *cli) diff(ctx context.Context, args []string) error {
 }
 
 func (c *cli) rollback(ctx context.Context, name, revision string) error {
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	p, err := app.Catalog().Rollback(ctx, name, revision, "", nil)
+	p, err := at.Rollback(ctx, name, revision)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return c.writeJSON(map[string]string{"name": p.Name, "file": p.File, "revision": p.Revision()})
+		return c.writeJSON(map[string]string{"name": p.Name, "file": p.Source.File, "revision": p.Revision})
 	}
-	fmt.Fprintln(c.stdout, p.File)
+	fmt.Fprintln(c.stdout, p.Source.File)
 	return nil
 }

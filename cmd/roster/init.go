@@ -16,7 +16,7 @@ import (
 func (c *cli) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Make a workspace: a commented roster.yaml and two profiles",
+		Short: "Make a workspace: a commented roster.yaml, two profiles and a small rig",
 		Long: "Makes the files of a workspace in DIR (default: here). A file that is there already is kept as it is.\n" +
 			"A workspace that was made so is trusted, unless files that were there before have something to trust.",
 		Args: arguments(0, "DIR"),
@@ -46,6 +46,16 @@ func (c *cli) init(ctx context.Context, dir string) error {
 			Trusted bool            `json:"trusted"`
 		}{dir, files, trusted})
 	}
+	c.showFiles(files)
+	if !c.quiet {
+		fmt.Fprintln(c.stderr, `Try: roster run assistant "What is in this folder?"`+"\n"+
+			"without a key: add --model builtin/demo, a stand-in that is not a language model.")
+	}
+	return nil
+}
+
+// showFiles says which files were made, and which were there.
+func (c *cli) showFiles(files []scaffold.File) {
 	for _, f := range files {
 		word := "kept"
 		if f.Created {
@@ -53,11 +63,6 @@ func (c *cli) init(ctx context.Context, dir string) error {
 		}
 		fmt.Fprintf(c.stdout, "%-7s %s\n", word, f.Path)
 	}
-	if !c.quiet {
-		fmt.Fprintln(c.stderr, `Try: roster run assistant "What is in this folder?"`+"\n"+
-			"without a key: add --model builtin/demo, a stand-in that is not a language model.")
-	}
-	return nil
 }
 
 // trustMade trusts the workspace that was made, if there is nothing in it to

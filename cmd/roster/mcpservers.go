@@ -75,11 +75,11 @@ func (c *cli) profileFlag(cmd *cobra.Command, name *string) {
 }
 
 func (c *cli) mcpList(ctx context.Context, name string) error {
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	list, _, err := app.Servers(ctx, name)
+	list, _, err := at.Servers(ctx, name)
 	if err != nil {
 		return err
 	}

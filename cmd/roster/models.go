@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,10 +10,10 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/internal/view"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
 	"github.com/rosterrun/roster/model/quirk"
 	"github.com/rosterrun/roster/source"
-	"github.com/rosterrun/roster/spec"
 )
 
 func (c *cli) modelsCommand() *cobra.Command {
@@ -30,7 +31,7 @@ where each is declared. A model is ready if its provider needs no key or the key
 is in the environment. Prices are in US dollars per million tokens. Nothing is
 asked of the network.`,
 		Args: exactly(),
-		RunE: func(*cobra.Command, []string) error { return c.listModels() },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.listModels(cmd.Context()) },
 	})
 	cmd.AddCommand(&cobra.Command{
 		Use:     "show MODEL",
@@ -60,27 +61,6 @@ the key and connects, as a run does.`,
 	return cmd
 }
 
-// modelJSON is a model as models show gives it.
-type modelJSON struct {
-	Provider      string                   `json:"provider"`
-	ID            string                   `json:"id"`
-	API           string                   `json:"api"`
-	BaseURL       string                   `json:"base_url"`
-	KeyEnv        string                   `json:"key_env,omitempty"`
-	KeyCommand    bool                     `json:"key_command,omitempty"`
-	Key           string                   `json:"key,omitempty"`     // where it is read from
-	Headers       []string                 `json:"headers,omitempty"` // their names
-	Quirks        quirk.Set                `json:"quirks,omitempty"`
-	ContextWindow int                      `json:"context_window"`
-	MaxOutput     int                      `json:"max_output"`
-	Price         spec.Price               `json:"price"`
-	Thinking      []string                 `json:"thinking_levels,omitzero"` // none: it does not think; absent: nobody knows
-	Origins       map[string]source.Origin `json:"origins"`
-	Variant       string                   `json:"variant,omitempty"`
-	Reported      time.Time                `json:"reported,omitzero"`
-	Note          string                   `json:"note,omitempty"`
-}
-
 func (c *cli) showModel(ref string) error {
 	app, err := c.open(roster.Options{})
 	if err != nil {
@@ -91,42 +71,10 @@ func (c *cli) showModel(ref string) error {
 		return err
 	}
 	if c.json {
-		out := newModelJSON(r)
-		out.Key = app.Models().KeySource(r.Endpoint)
-		return c.writeJSON(out)
+		return c.writeJSON(view.NewModelView(r, app.Models().KeySource(r.Endpoint)))
 	}
 	c.writeModel(r, app.Models().KeySource(r.Endpoint))
 	return nil
-}
-
-func newModelJSON(r modelcatalog.Resolved) modelJSON {
-	m, e := r.Model, r.Endpoint
-	out := modelJSON{
-		Provider: m.Provider, ID: m.ID, API: e.API, BaseURL: e.BaseURL, KeyEnv: e.KeyEnv, KeyCommand: len(e.KeyCommand) > 0,
-		ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Price: m.Price, Thinking: m.Thinking,
-		Quirks:  e.Quirks,
-		Origins: map[string]source.Origin{}, Reported: r.Reported, Note: r.Note,
-	}
-	for _, h := range e.Headers {
-		out.Headers = append(out.Headers, h.Name)
-	}
-	for _, key := range append(modelcatalog.Reaching(), modelcatalog.Figures()...) {
-		if at := r.Origin(key); at != (source.Origin{}) {
-			out.Origins[key] = at
-		}
-	}
-	for k := range e.Quirks {
-		if at := r.QuirkOrigin(k); at != (source.Origin{}) {
-			out.Origins["quirks."+string(k)] = at
-		}
-	}
-	if v := r.Variant; v != nil {
-		out.Variant = v.Name
-		for _, s := range v.Settings() {
-			out.Origins[s.Key] = s.At
-		}
-	}
-	return out
 }
 
 // writeModel prints what a reference stands for. Headers are named without their
@@ -263,16 +211,16 @@ func since(t time.Time) string {
 	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
 }
 
-func (c *cli) listModels() error {
-	app, err := c.open(roster.Options{})
+func (c *cli) listModels(ctx context.Context) error {
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	models := app.Models().List()
+	models, err := at.AllModels(ctx)
+	if err != nil {
+		return err
+	}
 	if c.json {
-		if models == nil {
-			models = []modelcatalog.Info{}
-		}
 		return c.writeJSON(models)
 	}
 	var rows [][]string

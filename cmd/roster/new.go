@@ -11,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rosterrun/roster"
-	"github.com/rosterrun/roster/catalog"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/resolve"
@@ -58,24 +57,24 @@ func (c *cli) newProfile(ctx context.Context, name string, f newFlags) error {
 	if err := c.askFor(&f); err != nil {
 		return err
 	}
-	p, err := f.profile(name)
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
-	if err != nil {
-		return err
+	saved, err := at.Create(ctx, name, f)
+	if err == nil {
+		err = c.showNew(&saved)
 	}
-	saved, err := app.Catalog().Save(ctx, p, catalog.SaveOptions{Dialect: f.dialect, IfAbsent: true})
-	if err != nil {
-		return err
-	}
+	return c.close(at, err)
+}
+
+func (c *cli) showNew(p *view.Profile) error {
 	if c.json {
-		return c.writeJSON(map[string]string{"name": saved.Name, "file": saved.File, "revision": saved.Revision()})
+		return c.writeJSON(map[string]string{"name": p.Name, "file": p.Source.File, "revision": p.Revision})
 	}
-	fmt.Fprintln(c.stdout, saved.File)
-	c.warn(app.Catalog().Snapshot().DiagnosticsOf(saved))
-	return nil
+	_, err := fmt.Fprintln(c.stdout, p.Source.File)
+	c.warn(p.Diagnostics)
+	return err
 }
 
 // askFor asks for what no flag gives, if somebody is there to answer. An empty
@@ -116,7 +115,8 @@ func (c *cli) askFor(f *newFlags) error {
 	return nil
 }
 
-func (f newFlags) profile(name string) (*profile.Profile, error) {
+// keys are those that the flags give.
+func (f newFlags) keys() (map[string]string, error) {
 	keys, err := (&runFlags{set: f.set}).overrides()
 	if err != nil {
 		return nil, err
@@ -125,6 +125,14 @@ func (f newFlags) profile(name string) (*profile.Profile, error) {
 		if value != "" {
 			keys[key] = value
 		}
+	}
+	return keys, nil
+}
+
+func (f newFlags) profile(name string) (*profile.Profile, error) {
+	keys, err := f.keys()
+	if err != nil {
+		return nil, err
 	}
 	p, err := resolve.Keys(source.Flag, keys)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/session"
 )
@@ -35,12 +34,12 @@ func (c *cli) permit(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
 	over := session.Overrides{Flags: keys, AllowAll: f.mode != ""}
-	p, ds, err := app.Permit(cmd.Context(), args[0], over, args[1], args[2])
+	p, ds, err := at.Permit(cmd.Context(), args[0], over, args[1], args[2])
 	if err != nil {
 		return err
 	}

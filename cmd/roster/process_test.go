@@ -279,6 +279,17 @@ func (w *workspace) served(cmd *exec.Cmd) (*exec.Cmd, string) {
 	return cmd, said.URL
 }
 
+// end has a server stop as it should.
+func end(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServe(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("roster.yaml", "defaults: {model: fake/text}\nproviders:\n  fake: {api: openai-chat, base-url: "+w.provider.URL+"/v1}\n")

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -16,7 +16,6 @@ import (
 	"github.com/rosterrun/roster/profile/dialect"
 	"github.com/rosterrun/roster/resolve"
 	"github.com/rosterrun/roster/session"
-	"github.com/rosterrun/roster/spec"
 )
 
 // listFlags choose what is listed. An empty one chooses everything.
@@ -34,7 +33,7 @@ func (c *cli) listCommand() *cobra.Command {
 		Long:    "Lists the profiles, sorted by name. What did not load is counted; roster check says why.",
 		Example: "  roster list --dialect claude --tool bash\n  roster list --model 'anthropic/*'",
 		Args:    exactly(),
-		RunE:    func(*cobra.Command, []string) error { return c.list(f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.list(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVar(&f.dialect, "dialect", "", "only profiles of this `DIALECT`")
 	cmd.Flags().StringVar(&f.mode, "mode", "", "only profiles of this `MODE`: all, primary or subagent")
@@ -64,13 +63,13 @@ func (f *listFlags) check() error {
 }
 
 // knows refuses a tool that is neither built in nor named by a profile.
-func (f listFlags) knows(all iter.Seq[*profile.Profile]) error {
+func (f listFlags) knows(all []view.Item) error {
 	if f.tool == "" {
 		return nil
 	}
 	names := dialect.Tools()
-	for p := range all {
-		names = append(names, p.Flatten().Tools.V.Names...)
+	for _, i := range all {
+		names = append(names, slices.DeleteFunc(slices.Clone(i.Tools), func(name string) bool { return name == "*" })...)
 	}
 	if slices.Contains(names, f.tool) {
 		return nil
@@ -89,22 +88,25 @@ func (f listFlags) want(i view.Item) bool {
 		(f.model == "" || f.pattern.Match(i.Model))
 }
 
-func (c *cli) list(f listFlags) error {
+func (c *cli) list(ctx context.Context, f listFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	all := app.Catalog().Snapshot()
-	if err := f.knows(all.List()); err != nil {
+	defer func() { err = c.close(at, err) }()
+	all, ds, err := at.Profiles(ctx)
+	if err == nil {
+		err = f.knows(all)
+	}
+	if err != nil {
 		return err
 	}
 	items := []view.Item{}
 	var rows [][]string
-	for p := range all.List() {
-		i := view.NewItem(p, all.DiagnosticsOf(p))
+	for _, i := range all {
 		if !f.want(i) {
 			continue
 		}
@@ -116,12 +118,12 @@ func (c *cli) list(f listFlags) error {
 	}
 	if len(rows) > 0 {
 		render.Table(c.stdout, c.style(c.stdout.file), []string{"NAME", "DIALECT", "MODE", "MODEL", "FILE", "DESCRIPTION"}, rows)
-	} else if !c.quiet && all.Len() > 0 {
-		fmt.Fprintf(c.stderr, "roster: none of the %d profiles in %s fits\n", all.Len(), app.Dir())
+	} else if !c.quiet && len(all) > 0 {
+		fmt.Fprintf(c.stderr, "roster: none of the %d profiles in %s fits\n", len(all), at.Dir())
 	} else if !c.quiet {
-		fmt.Fprintf(c.stderr, "roster: no profiles in %s: roster init makes two\n", app.Dir())
+		fmt.Fprintf(c.stderr, "roster: no profiles in %s: roster init makes two\n", at.Dir())
 	}
-	c.saySummary(all.Diagnostics())
+	c.saySummary(ds)
 	return nil
 }
 
@@ -162,7 +164,7 @@ from, and the tools. Tokens are estimated from the length of the text.`,
 			if len(set) > 0 {
 				return usagef("--set goes with --prompt: without it, show shows the file")
 			}
-			return c.showProfile(args[0])
+			return c.showProfile(cmd.Context(), args[0])
 		},
 		ValidArgsFunction: c.completeProfiles,
 	}
@@ -176,11 +178,11 @@ func (c *cli) showPrompt(cmd *cobra.Command, name string, set []string) error {
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	p, err := app.Prompt(cmd.Context(), name, session.Overrides{Flags: keys})
+	p, err := at.Prompt(cmd.Context(), name, session.Overrides{Flags: keys})
 	if err != nil {
 		return err
 	}
@@ -192,17 +194,15 @@ func (c *cli) showPrompt(cmd *cobra.Command, name string, set []string) error {
 	return nil
 }
 
-func (c *cli) showProfile(name string) error {
-	app, err := c.open(roster.Options{})
+func (c *cli) showProfile(ctx context.Context, name string) error {
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	all := app.Catalog().Snapshot()
-	p, err := all.Get(name)
+	v, err := at.Profile(ctx, name)
 	if err != nil {
 		return err
 	}
-	v := view.NewProfile(p, all.DiagnosticsOf(p))
 	if c.json {
 		return c.writeJSON(v)
 	}
@@ -219,7 +219,8 @@ func (c *cli) explainCommand() *cobra.Command {
 		Short: "Show what a profile resolves to, and where each value was written",
 		Long: `Shows each field of the resolved profile: its value, the file, line and layer
 that set it, and what that overrode. Layers, from the weakest: builtin, user,
-defaults, profile, session, override, flag. Host marks what the policy caps.
+defaults, extends, profile, session, override, flag. Host marks what the policy
+caps.
 With --diff it shows the fields in which two profiles differ, both values with
 where they were written. NAME@REVISION is a version of a profile that roster
 profile history lists.`,
@@ -244,11 +245,11 @@ profile history lists.`,
 }
 
 func (c *cli) explain(cmd *cobra.Command, name string, set []string) error {
-	app, over, err := c.openWith(set)
+	at, over, err := c.openWith(set)
 	if err != nil {
 		return err
 	}
-	e, err := c.explained(cmd, app, name, over)
+	e, err := c.explained(cmd, at, name, over)
 	if err != nil {
 		return err
 	}
@@ -259,15 +260,15 @@ func (c *cli) explain(cmd *cobra.Command, name string, set []string) error {
 }
 
 func (c *cli) explainDiff(cmd *cobra.Command, a, b string, set []string) error {
-	app, over, err := c.openWith(set)
+	at, over, err := c.openWith(set)
 	if err != nil {
 		return err
 	}
-	ea, err := c.explained(cmd, app, a, over)
+	ea, err := c.explained(cmd, at, a, over)
 	if err != nil {
 		return err
 	}
-	eb, err := c.explained(cmd, app, b, over)
+	eb, err := c.explained(cmd, at, b, over)
 	if err != nil {
 		return err
 	}
@@ -281,29 +282,22 @@ func (c *cli) explainDiff(cmd *cobra.Command, a, b string, set []string) error {
 	return d.WriteText(c.stdout)
 }
 
-func (c *cli) openWith(set []string) (*roster.App, session.Overrides, error) {
+func (c *cli) openWith(set []string) (place, session.Overrides, error) {
 	keys, err := (&runFlags{set: set}).overrides()
 	if err != nil {
 		return nil, session.Overrides{}, err
 	}
-	app, err := c.open(roster.Options{})
-	return app, session.Overrides{Flags: keys}, err
+	at, err := c.reach()
+	return at, session.Overrides{Flags: keys}, err
 }
 
 // explained resolves NAME or NAME@REVISION.
-func (c *cli) explained(cmd *cobra.Command, app *roster.App, name string, over session.Overrides) (e resolve.Explanation, err error) {
-	var s *spec.Spec
-	var ds []profile.Diagnostic
-	if name, revision, ok := strings.Cut(name, "@"); ok {
-		s, ds, err = app.ResolveAt(cmd.Context(), name, revision, over)
-	} else {
-		s, ds, err = app.Resolve(cmd.Context(), name, over)
+func (c *cli) explained(cmd *cobra.Command, at place, name string, over session.Overrides) (resolve.Explanation, error) {
+	e, ds, err := at.Explain(cmd.Context(), name, over)
+	if err == nil {
+		c.warn(ds)
 	}
-	if err != nil {
-		return e, err
-	}
-	c.warn(ds)
-	return resolve.Explain(s), nil
+	return e, err
 }
 
 // completeProfiles offers the names of profiles for the first argument.

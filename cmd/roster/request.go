@@ -11,7 +11,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/session"
 )
@@ -44,14 +43,14 @@ names them (roster sessions events).`,
 			if next && turn == 0 {
 				return usagef("--diff needs the TURN that the next one is compared with")
 			}
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				r, err := app.Request(ctx, k, id, turn, about)
+			return c.atSession(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key, id string) error {
+				r, err := at.Request(ctx, k, id, turn, about)
 				if err != nil {
 					return err
 				}
 				c.doubt(r)
 				if next {
-					return c.writeNext(ctx, app, k, r)
+					return c.writeNext(ctx, at, k, r)
 				}
 				if c.json {
 					return c.writeJSON(r)
@@ -73,8 +72,8 @@ func (c *cli) doubt(r *view.Request) {
 	}
 }
 
-func (c *cli) writeNext(ctx context.Context, app *roster.App, k session.Key, r *view.Request) error {
-	after, err := app.Request(ctx, k, r.Session, r.Turn+1, r.For)
+func (c *cli) writeNext(ctx context.Context, at place, k session.Key, r *view.Request) error {
+	after, err := at.Request(ctx, k, r.Session, r.Turn+1, r.For)
 	if err != nil {
 		return err
 	}

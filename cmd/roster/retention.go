@@ -30,19 +30,19 @@ words, the newest first, and the line in which the first one stands. Words in
 			if len(session.ParseSearch(args[0])) == 0 {
 				return usagef("WORDS is %q: it has no word to look for", args[0])
 			}
-			app, err := c.open(roster.Options{})
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			return c.close(app, c.search(cmd.Context(), app, args[0], limit))
+			return c.close(at, c.search(cmd.Context(), at, args[0], limit))
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most `N`; 0: all")
 	return cmd
 }
 
-func (c *cli) search(ctx context.Context, app *roster.App, words string, limit int) error {
-	list, err := app.Search(ctx, roster.LocalTenant, words, limit)
+func (c *cli) search(ctx context.Context, at place, words string, limit int) error {
+	list, err := at.Search(ctx, roster.LocalTenant, words, limit)
 	if err != nil {
 		return err
 	}
@@ -86,11 +86,11 @@ roster sessions export beforehand.`,
 			if (len(args) == 0) == (older == "") {
 				return usagef("name the sessions, or say --older-than 30d")
 			}
-			app, err := c.open(roster.Options{})
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			return c.close(app, c.prune(cmd.Context(), app, args, age, dry))
+			return c.close(at, c.prune(cmd.Context(), at, args, age, dry))
 		},
 	}
 	cmd.Flags().StringVar(&older, "older-than", "", "those in which nothing has happened for `TIME`, such as 30d or 12h")
@@ -114,8 +114,8 @@ func ageOf(flag, text string) (time.Duration, error) {
 	return d, nil
 }
 
-func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time.Duration, dry bool) error {
-	b, err := app.Backend(ctx)
+func (c *cli) prune(ctx context.Context, at place, ids []string, age time.Duration, dry bool) error {
+	b, err := at.Reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time
 		if id != session.StreamOf(id) {
 			return usagef("session %s works for session %s: name that one", id, session.StreamOf(id))
 		}
-		if err := knownSession(ctx, app, id); err != nil {
+		if err := knownSession(ctx, at, id); err != nil {
 			return err
 		}
 		sum, err := b.Summary(ctx, session.Key{Tenant: roster.LocalTenant, Stream: id})
@@ -134,18 +134,18 @@ func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time
 		if !sum.AtRest() {
 			return fmt.Errorf("session %s is %s: cancel it first (roster sessions cancel %s)", id, sum.Status(), id)
 		}
-		if err := app.HoldsWorktree(id); err != nil {
+		if err := at.HoldsWorktree(id); err != nil {
 			return err
 		}
 		list = append(list, sum)
 	}
 	if len(ids) == 0 {
-		if list, err = app.Outdated(ctx, roster.LocalTenant, time.Now().Add(-age)); err != nil {
+		if list, err = at.Outdated(ctx, roster.LocalTenant, time.Now().Add(-age)); err != nil {
 			return err
 		}
 	}
 	if !dry {
-		return c.prunedNow(ctx, app, list)
+		return c.prunedNow(ctx, at, list)
 	}
 	views := make([]view.Session, len(list))
 	rows := make([][]string, len(list))
@@ -161,8 +161,8 @@ func (c *cli) prune(ctx context.Context, app *roster.App, ids []string, age time
 }
 
 // prunedNow removes sessions and writes the ids of those that are gone.
-func (c *cli) prunedNow(ctx context.Context, app *roster.App, list []session.Summary) error {
-	pruned, err := app.PruneAll(ctx, list)
+func (c *cli) prunedNow(ctx context.Context, at place, list []session.Summary) error {
+	pruned, err := at.PruneAll(ctx, list)
 	ids := make([]string, len(pruned))
 	for i, k := range pruned {
 		ids[i] = k.Stream

@@ -27,6 +27,11 @@ type cli struct {
 	profiles             []string
 	json, quiet, noColor bool
 	trust                bool
+	server, keyFile      string
+
+	// onWait is told in place of standard error that a server is out of reach. It is set
+	// before anything is asked for at the same time as something else.
+	onWait func(why error)
 }
 
 // output remembers the first error, so that what was not written is not lost in
@@ -63,11 +68,16 @@ one resolves to and why, and runs them: here, behind HTTP, or from Go.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 4 a limit ended the run, 130 interrupted.`,
-		Args:              subcommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return noEmptyFlag(cmd) },
+		Args:          subcommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := noEmptyFlag(cmd); err != nil {
+				return err
+			}
+			return c.mayReach(cmd)
+		},
 	}
 	cmd.SetIn(c.stdin)
 	cmd.SetOut(c.stdout)
@@ -80,16 +90,18 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 	f.StringVar(&c.state, "state", "", "the `DIR` of the database (default: outside the workspace, by its path)")
 	f.StringArrayVar(&c.profiles, "profiles", nil, "a further `DIR` of profiles, which wins over the workspace's; may be repeated")
 	f.BoolVar(&c.trust, "trust", false, "trust all that the workspace's files say, for this command (also: ROSTER_TRUST=1)")
+	f.StringVar(&c.server, "server", "", "work with the server at `URL` (also: ROSTER_SERVER); a key for it is in ROSTER_KEY")
+	f.StringVar(&c.keyFile, "key-file", "", "the `FILE` with the key for the server")
 	f.BoolVar(&c.json, "json", false, "write JSON to stdout")
 	f.BoolVar(&c.quiet, "quiet", false, "write nothing but the result and errors")
 	f.BoolVar(&c.noColor, "no-color", false, "write no colours (also: NO_COLOR)")
 
 	cmd.AddCommand(
-		c.initCommand(), c.trustCommand(), c.runCommand(), c.compareCommand(), c.serveCommand(),
-		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(), c.skillsCommand(), c.commandsCommand(),
+		c.initCommand(), c.trustCommand(), c.runCommand(), c.chatCommand(), c.compareCommand(), c.serveCommand(),
+		c.listCommand(), c.showCommand(), c.explainCommand(), c.permitCommand(), c.toolsCommand(), c.skillsCommand(), c.commandsCommand(), c.rigCommand(), c.tieOffsCommand(),
 		c.newCommand(), c.rmCommand(), c.profileCommand(),
 		c.checkCommand(), c.explainCodeCommand(), c.convertCommand(), c.schemaCommand(),
-		c.modelsCommand(), c.openapiCommand(), c.doctorCommand(), c.sessionsCommand(), c.approvalsCommand(), c.mcpCommand(), c.versionCommand(),
+		c.keysCommand(), c.auditCommand(), c.modelsCommand(), c.openapiCommand(), c.doctorCommand(), c.sessionsCommand(), c.usageCommand(), c.approvalsCommand(), c.mcpCommand(), c.acpCommand(), c.versionCommand(),
 	)
 	return cmd
 }
@@ -143,10 +155,10 @@ func (c *cli) say(ds []profile.Diagnostic, severities ...profile.Severity) {
 const closeTime = 10 * time.Second
 
 // close closes the workspace after err, and gives what is to be reported.
-func (c *cli) close(app *roster.App, err error) error {
+func (c *cli) close(at interface{ Close(context.Context) error }, err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	closing := app.Close(ctx)
+	closing := at.Close(ctx)
 	if e := exit(0); closing != nil && errors.As(err, &e) {
 		fmt.Fprintf(c.stderr, "roster: %v\n", closing)
 		return err

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/command"
 	"github.com/rosterrun/roster/internal/render"
+	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/permission"
 	"github.com/rosterrun/roster/session"
@@ -122,10 +125,6 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{Record: f.record, Replay: f.replay})
-	if err != nil {
-		return err
-	}
 	attended := !f.nonInteractive && c.attended()
 	ask := roster.Ask{
 		Key:      session.Key{Stream: f.session},
@@ -136,10 +135,61 @@ func (c *cli) run(ctx context.Context, args []string, f runFlags) error {
 		OnDeny:   f.onDeny,
 		Schema:   schema,
 	}
+	if c.server != "" {
+		return c.runAtServer(ctx, args, prompt, f, ask, attended)
+	}
+	app, err := c.open(roster.Options{Record: f.record, Replay: f.replay})
+	if err != nil {
+		return err
+	}
 	if err = c.compose(ctx, app, args, prompt, f, &ask); err == nil {
-		err = c.ask(ctx, app, f, ask, attended)
+		err = c.ask(ctx, here{app}, f, ask, attended)
 	}
 	return c.close(app, err)
+}
+
+// runAtServer has a server run a prompt. The server reads no files that it names, and
+// knows the commands.
+func (c *cli) runAtServer(ctx context.Context, args []string, prompt string, f runFlags, ask roster.Ask, attended bool) error {
+	if f.worktree || f.record != "" || f.replay != "" {
+		return usagef("--worktree, --record and --replay are for runs on this machine")
+	}
+	at, err := c.reach()
+	if err != nil {
+		return err
+	}
+	if mayCall(args) {
+		var all view.Commands
+		if all, err = at.AllCommands(ctx); err == nil {
+			ask.Profile, prompt, ask.Command, err = serverCall(args, all.Commands)
+		}
+	}
+	if err == nil {
+		if prompt != "" {
+			ask.Parts = []message.Part{message.Text{Text: prompt}}
+		}
+		err = c.ask(ctx, at, f, ask, attended)
+	}
+	return c.close(at, err)
+}
+
+// serverCall says which of the commands the arguments call, or which text they are.
+func serverCall(args []string, known []view.Command) (profile, text string, call *session.Command, err error) {
+	rest := args
+	if !strings.HasPrefix(args[0], "/") {
+		profile, rest = args[0], args[1:]
+	}
+	name, arguments, text, ok := command.Typed(rest[0])
+	if ok && slices.ContainsFunc(known, func(k view.Command) bool { return k.Name == name }) {
+		return profile, "", &session.Command{Name: name, Arguments: strings.TrimSpace(arguments + " " + command.Join(rest[1:]))}, nil
+	}
+	switch {
+	case profile == "":
+		return "", "", nil, usagef("PROFILE is missing before %q: the server has no such command", rest[0])
+	case len(rest) > 1:
+		return "", "", nil, usagef("unexpected argument %q: a prompt is one argument, and %q names no command of the server", rest[1], rest[0])
+	}
+	return profile, text, nil, nil
 }
 
 // compose puts the prompt into ask: the text with the files that it names, or what the
@@ -167,20 +217,26 @@ func (c *cli) compose(ctx context.Context, app *roster.App, args []string, promp
 	return c.askTrust(ctx, app, *ask, !f.nonInteractive && c.canAsk(args[1:]))
 }
 
-func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.Ask, attended bool) error {
+// settle settles which session is gone on with, and that it is there.
+func (f *runFlags) settle(ctx context.Context, at place, ask *roster.Ask) error {
 	if f.continues {
-		id, err := newestSession(ctx, app, ask.Profile)
+		id, err := newestSession(ctx, at, ask.Profile)
 		if err != nil {
 			return err
 		}
 		ask.Key.Stream = id
 	}
-	if ask.Key.Stream != "" {
-		if err := knownSession(ctx, app, ask.Key.Stream); err != nil {
-			return err
-		}
+	if ask.Key.Stream == "" {
+		return nil
 	}
-	sub, err := app.Submit(ctx, ask)
+	return knownSession(ctx, at, ask.Key.Stream)
+}
+
+func (c *cli) ask(ctx context.Context, at place, f runFlags, ask roster.Ask, attended bool) error {
+	if err := f.settle(ctx, at, &ask); err != nil {
+		return err
+	}
+	sub, err := at.Submit(ctx, ask)
 	if err != nil {
 		return err
 	}
@@ -188,7 +244,7 @@ func (c *cli) ask(ctx context.Context, app *roster.App, f runFlags, ask roster.A
 		fmt.Fprintf(c.stderr, "roster: session %s has rested longer than session.rotate-after: this goes on in the new session %s\n", from, sub.Key.Stream)
 	}
 	w := roster.Watch{Post: sub.Post}
-	return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
+	return c.follow(ctx, watched{at: at, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
 }
 
 // parts are the prompt with the files that it names. What comes from standard

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"roster": main})
+	testscript.Main(m, map[string]func(){"roster": main, "ask-health": askHealth})
 }
 
 // TestScripts runs the program itself, as a shell would.

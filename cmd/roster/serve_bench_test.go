@@ -134,7 +134,7 @@ func cpuTime(b *testing.B, pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-func rssMiB(b *testing.B, pid int) float64 {
+func rssMiB(b testing.TB, pid int) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Fatal(err)

@@ -32,11 +32,11 @@ func (c *cli) sessionsCommand() *cobra.Command {
 		c.worktreeCommand(),
 		c.sessionCommand("resume ID", "Go on with a session whose process is gone",
 			"Takes up a run that was cut off, and shows it to its end. Model calls that were\nanswered are not made again; a tool call whose outcome is not known is told to\nthe model as such.", c.resumeSession),
-		c.sessionCommand("cancel ID", "Cancel the run of a session", "What was said so far is kept.", c.cancelSession),
+		c.cancelCommand(),
 		c.noteCommand("steer ID TEXT", "Tell a running session something now",
-			"The text reaches the model after the tool calls that have started.", (*roster.App).Steer),
+			"The text reaches the model after the tool calls that have started.", place.Steer),
 		c.noteCommand("followup ID TEXT", "Tell a running session something for its end",
-			"The text reaches the model when it has answered.", (*roster.App).Followup),
+			"The text reaches the model when it has answered.", place.Followup),
 	)
 	return cmd
 }
@@ -59,11 +59,27 @@ func (c *cli) withSession(ctx context.Context, id string, do func(context.Contex
 	if err != nil {
 		return err
 	}
-	stream := session.StreamOf(id)
-	if err = knownSession(ctx, app, stream); err == nil {
-		err = do(ctx, app, session.Key{Tenant: roster.LocalTenant, Stream: stream}, id)
+	return c.ofSession(ctx, here{app}, id, func(ctx context.Context, _ place, k session.Key, id string) error {
+		return do(ctx, app, k, id)
+	})
+}
+
+// atSession is withSession, here or at a server.
+func (c *cli) atSession(ctx context.Context, id string, do func(context.Context, place, session.Key, string) error) error {
+	at, err := c.reach()
+	if err != nil {
+		return err
 	}
-	return c.close(app, err)
+	return c.ofSession(ctx, at, id, do)
+}
+
+func (c *cli) ofSession(ctx context.Context, at place, id string, do func(context.Context, place, session.Key, string) error) error {
+	stream := session.StreamOf(id)
+	err := knownSession(ctx, at, stream)
+	if err == nil {
+		err = do(ctx, at, session.Key{Tenant: roster.LocalTenant, Stream: stream}, id)
+	}
+	return c.close(at, err)
 }
 
 func (c *cli) withRoot(ctx context.Context, id string, do func(context.Context, *roster.App, session.Key) error) error {
@@ -75,19 +91,29 @@ func (c *cli) withRoot(ctx context.Context, id string, do func(context.Context, 
 	})
 }
 
-func (c *cli) noteCommand(use, short, long string, post func(*roster.App, context.Context, session.Key, []message.Part) error) *cobra.Command {
+// atRoot is withRoot, here or at a server.
+func (c *cli) atRoot(ctx context.Context, id string, do func(context.Context, place, session.Key) error) error {
+	return c.atSession(ctx, id, func(ctx context.Context, at place, k session.Key, id string) error {
+		if id != k.Stream {
+			return usagef("session %s works for session %s: name that one", id, k.Stream)
+		}
+		return do(ctx, at, k)
+	})
+}
+
+func (c *cli) noteCommand(use, short, long string, post func(place, context.Context, session.Key, []message.Part) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long, Args: exactly("ID", "TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return usagef("TEXT is empty (%d bytes): say something", len(args[1]))
 			}
-			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
-				idle, err := isIdle(ctx, app, k)
+			return c.atRoot(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key) error {
+				sum, err := summary(ctx, at, k)
 				if err == nil {
-					err = post(app, ctx, k, []message.Part{message.Text{Text: args[1]}})
+					err = post(at, ctx, k, []message.Part{message.Text{Text: args[1]}})
 				}
-				if err == nil && idle && !c.quiet {
+				if err == nil && sum.Status() == session.Idle && !at.GoesOn() && !c.quiet {
 					fmt.Fprintf(c.stderr, "roster: session %s was not running: this is its next prompt; roster sessions resume %s runs it\n", k.Stream, k.Stream)
 				}
 				return err
@@ -96,41 +122,34 @@ func (c *cli) noteCommand(use, short, long string, post func(*roster.App, contex
 	}
 }
 
-func isIdle(ctx context.Context, app *roster.App, k session.Key) (bool, error) {
-	b, err := app.Backend(ctx)
+func summary(ctx context.Context, at conversations, k session.Key) (session.Summary, error) {
+	b, err := at.Reader(ctx)
 	if err != nil {
-		return false, err
+		return session.Summary{}, err
 	}
-	sum, err := b.Summary(ctx, k)
-	return err == nil && sum.Status() == session.Idle, err
+	return b.Summary(ctx, k)
 }
 
 // knownSession says where to look if there is no session with this id.
-func knownSession(ctx context.Context, app *roster.App, id string) error {
-	b, err := app.Backend(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = b.Summary(ctx, session.Key{Tenant: roster.LocalTenant, Stream: id})
+func knownSession(ctx context.Context, at place, id string) error {
+	_, err := summary(ctx, at, session.Key{Tenant: roster.LocalTenant, Stream: id})
 	if errors.Is(err, session.ErrNoStream) {
-		return fmt.Errorf("session %q: %w in %s: see roster sessions list", id, session.ErrNoStream, app.StateDir())
+		return fmt.Errorf("session %q: %w in %s: see roster sessions list", id, session.ErrNoStream, at.StateDir())
 	}
 	return err
 }
 
 // newestSession finds the newest session of a profile.
-func newestSession(ctx context.Context, app *roster.App, profile string) (string, error) {
-	b, err := app.Backend(ctx)
+func newestSession(ctx context.Context, at conversations, profile string) (string, error) {
+	b, err := at.Reader(ctx)
 	if err != nil {
 		return "", err
 	}
-	for s, err := range b.List(ctx, roster.LocalTenant, session.Query{}) {
+	for s, err := range b.List(ctx, roster.LocalTenant, session.Query{Profile: profile, Limit: 1}) {
 		if err != nil {
 			return "", err
 		}
-		if s.Profile == profile {
-			return s.Key.Stream, nil
-		}
+		return s.Key.Stream, nil
 	}
 	return "", &nothingToContinue{profile}
 }
@@ -145,7 +164,7 @@ func (e *nothingToContinue) Error() string {
 func (e *nothingToContinue) Unwrap() error { return session.ErrNoStream }
 
 func (c *cli) sessionsListCommand() *cobra.Command {
-	var status string
+	var status, profile string
 	var limit int
 	var children bool
 	cmd := &cobra.Command{
@@ -153,10 +172,11 @@ func (c *cli) sessionsListCommand() *cobra.Command {
 		Short: "List the sessions of the workspace, the newest first",
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.listSessions(cmd.Context(), session.Query{Status: session.Status(status), Limit: limit}, children)
+			return c.listSessions(cmd.Context(), session.Query{Status: session.Status(status), Profile: profile, Limit: limit}, children)
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only those that are `STATUS`: idle, running, waiting or failed")
+	cmd.Flags().StringVar(&profile, "profile", "", "only those of the profile `NAME`")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most `N`")
 	cmd.Flags().BoolVar(&children, "children", false, "below each, the sessions that it delegated to")
 	return cmd
@@ -168,15 +188,15 @@ func (c *cli) listSessions(ctx context.Context, q session.Query, children bool) 
 	default:
 		return usagef("--status %s: the statuses are idle, running, waiting and failed", q.Status)
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	return c.close(app, c.writeSessions(ctx, app, q, children))
+	return c.close(at, c.writeSessions(ctx, at, q, children))
 }
 
-func (c *cli) writeSessions(ctx context.Context, app *roster.App, q session.Query, children bool) error {
-	b, err := app.Backend(ctx)
+func (c *cli) writeSessions(ctx context.Context, at place, q session.Query, children bool) error {
+	b, err := at.Reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,8 +258,8 @@ which they were stored. The id of a child session (ID_1) narrows them to that
 child and what is below it.`,
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				return c.writeEvents(ctx, app, k, id, after)
+			return c.atSession(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key, id string) error {
+				return c.writeEvents(ctx, at, k, id, after)
 			})
 		},
 	}
@@ -247,8 +267,8 @@ child and what is below it.`,
 	return cmd
 }
 
-func (c *cli) writeEvents(ctx context.Context, app *roster.App, k session.Key, id string, after int64) error {
-	b, err := app.Backend(ctx)
+func (c *cli) writeEvents(ctx context.Context, at place, k session.Key, id string, after int64) error {
+	b, err := at.Reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -284,8 +304,8 @@ func (c *cli) sessionsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session's conversation, and what it delegated", Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				return c.showSession(ctx, app, k, id, full)
+			return c.atSession(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key, id string) error {
+				return c.showSession(ctx, at, k, id, full)
 			})
 		},
 	}
@@ -304,8 +324,8 @@ copy ends at any message that roster sessions tree lists.`,
 		Example: "  roster run reviewer --session $(roster sessions fork 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11) \"And now in Go\"",
 		Args:    exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				to, err := app.Fork(ctx, k, id, at)
+			return c.atSession(cmd.Context(), args[0], func(ctx context.Context, where place, k session.Key, id string) error {
+				to, err := where.Fork(ctx, k, id, at)
 				if err != nil {
 					return err
 				}
@@ -321,8 +341,8 @@ copy ends at any message that roster sessions tree lists.`,
 	return cmd
 }
 
-func (c *cli) showSession(ctx context.Context, app *roster.App, k session.Key, id string, full bool) error {
-	b, err := app.Backend(ctx)
+func (c *cli) showSession(ctx context.Context, at place, k session.Key, id string, full bool) error {
+	b, err := at.Reader(ctx)
 	if err != nil {
 		return err
 	}
@@ -368,7 +388,7 @@ func (c *cli) resumeSession(ctx context.Context, app *roster.App, k session.Key)
 		}
 		return end
 	}
-	return c.follow(ctx, watched{app: app, key: k, after: before.Last, begun: before.Open, end: last, attended: c.attended(), waits: waits})
+	return c.follow(ctx, watched{at: here{app}, key: k, after: before.Last, begun: before.Open, end: last, attended: c.attended(), waits: waits})
 }
 
 func (c *cli) nothingToResume(s session.Summary) error {
@@ -384,19 +404,24 @@ func (c *cli) nothingToResume(s session.Summary) error {
 	return nil
 }
 
-func (c *cli) cancelSession(ctx context.Context, app *roster.App, k session.Key) error {
-	b, err := app.Backend(ctx)
+func (c *cli) cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel ID", Short: "Cancel the run of a session", Long: "What was said so far is kept.", Args: exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.atRoot(cmd.Context(), args[0], c.cancelSession)
+		},
+	}
+}
+
+func (c *cli) cancelSession(ctx context.Context, at place, k session.Key) error {
+	before, err := summary(ctx, at, k)
 	if err != nil {
 		return err
 	}
-	before, err := b.Summary(ctx, k)
-	if err != nil {
+	if err := at.Cancel(ctx, k, "cancelled with roster sessions cancel"); err != nil || !before.Suspended {
 		return err
 	}
-	if err := app.Cancel(ctx, k, "cancelled with roster sessions cancel"); err != nil || !before.Suspended {
-		return err
-	}
-	if err := app.Resume(ctx, k); !errors.Is(err, session.ErrNoWork) { // nobody runs it: it is ended here
+	if err := at.Resume(ctx, k); !errors.Is(err, session.ErrNoWork) { // nobody runs it: it is ended here
 		return err
 	}
 	return nil

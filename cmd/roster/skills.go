@@ -35,11 +35,11 @@ func (c *cli) skillsListCommand() *cobra.Command {
 		Example: "  roster skills list\n  roster skills list --profile reviewer --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := c.open(roster.Options{})
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			list, ds, err := app.SkillList(cmd.Context(), name)
+			list, ds, err := at.SkillList(cmd.Context(), name)
 			if err != nil {
 				return err
 			}
@@ -68,12 +68,12 @@ func (c *cli) skillsShowCommand() *cobra.Command {
 		Short:   "Show a skill: what it says, its files, and what it need not be asked for",
 		Example: "  roster skills show roster-profiles",
 		Args:    exactly("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			app, err := c.open(roster.Options{})
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := c.reach()
 			if err != nil {
 				return err
 			}
-			s, err := app.Skill(args[0])
+			s, err := at.SkillNamed(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
-	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/session"
 )
@@ -30,7 +31,7 @@ is not allowed for everything: roster permit judges one call. It starts nothing.
 			if f.mode != "" || len(f.set) > 0 {
 				return usagef("--mode and --set need --profile NAME")
 			}
-			return c.capabilities()
+			return c.capabilities(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&name, "profile", "", "the profile's `NAME`")
@@ -42,12 +43,15 @@ is not allowed for everything: roster permit judges one call. It starts nothing.
 	return cmd
 }
 
-func (c *cli) capabilities() error {
-	app, err := c.open(roster.Options{})
+func (c *cli) capabilities(ctx context.Context) error {
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	all := app.Capabilities()
+	all, err := at.AllTools(ctx)
+	if err != nil {
+		return err
+	}
 	if c.json {
 		return c.writeJSON(map[string]any{"capabilities": all})
 	}
@@ -61,11 +65,11 @@ func (c *cli) tools(cmd *cobra.Command, name string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	app, err := c.open(roster.Options{})
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	t, ds, err := app.Tools(cmd.Context(), name, session.Overrides{Flags: keys, AllowAll: f.mode != ""})
+	t, ds, err := at.Tools(cmd.Context(), name, session.Overrides{Flags: keys, AllowAll: f.mode != ""})
 	if err != nil {
 		return err
 	}

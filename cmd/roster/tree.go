@@ -21,8 +21,8 @@ that were gone back from. What the next request sends has a star. AFTER names th
 message that one follows, where that is not the line above.`,
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withSession(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key, id string) error {
-				list, err := app.Tree(ctx, k, id)
+			return c.atSession(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key, id string) error {
+				list, err := at.Tree(ctx, k, id)
 				if err != nil {
 					return err
 				}
@@ -87,8 +87,8 @@ answer is gone on with. The old one stays as it is.`,
 
 // revert writes the message from which the session goes on.
 func (c *cli) revert(ctx context.Context, id, to string) error {
-	return c.withRoot(ctx, id, func(ctx context.Context, app *roster.App, k session.Key) error {
-		last, err := app.Revert(ctx, k, to)
+	return c.atRoot(ctx, id, func(ctx context.Context, at place, k session.Key) error {
+		last, err := at.Revert(ctx, k, to)
 		if err != nil {
 			return err
 		}
@@ -127,16 +127,16 @@ no more: roster sessions tree lists them, and roster sessions revert goes back.`
 			if err != nil {
 				return err
 			}
-			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
+			return c.atRoot(cmd.Context(), args[0], func(ctx context.Context, where place, k session.Key) error {
 				attended := !f.nonInteractive && c.attended()
-				sub, err := app.Rerun(ctx, k, at, roster.Ask{
+				sub, err := where.Rerun(ctx, k, at, roster.Ask{
 					Profile: profile, Flags: set, AllowAll: f.allowAll, OnDeny: f.onDeny, Headless: f.headless(attended), Schema: schema,
 				})
 				if err != nil {
 					return err
 				}
 				w := roster.Watch{Post: sub.Post}
-				return c.follow(ctx, watched{app: app, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
+				return c.follow(ctx, watched{at: where, key: sub.Key, after: sub.After(), end: w.See, attended: attended})
 			})
 		},
 	}

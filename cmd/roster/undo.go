@@ -30,8 +30,8 @@ of the workspace, and whatever else a command did. The session must not be runni
   roster sessions undo 0198c6de-5d1b-7c3a-9d5e-2f6a1c0b7e11 --last --yes`,
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withRoot(cmd.Context(), args[0], func(ctx context.Context, app *roster.App, k session.Key) error {
-				return c.undo(ctx, app, k, o, yes)
+			return c.atRoot(cmd.Context(), args[0], func(ctx context.Context, at place, k session.Key) error {
+				return c.undo(ctx, at, k, o, yes)
 			})
 		},
 	}
@@ -45,14 +45,14 @@ of the workspace, and whatever else a command did. The session must not be runni
 }
 
 // undo shows what it would do before it does that.
-func (c *cli) undo(ctx context.Context, app *roster.App, k session.Key, o roster.UndoOptions, yes bool) error {
+func (c *cli) undo(ctx context.Context, at place, k session.Key, o roster.UndoOptions, yes bool) error {
 	ask := !yes && !o.DryRun
 	if ask && !c.attended() {
 		return usagef("there is no terminal to ask on: say --yes, or --dry-run to see what it would do")
 	}
 	first := o
 	first.DryRun = true
-	plan, err := app.Undo(ctx, k, first)
+	plan, err := at.Undo(ctx, k, first)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *cli) undo(ctx context.Context, app *roster.App, k session.Key, o roster
 			}
 		}
 		o.Plan = plan.Plan
-		if plan, err = app.Undo(ctx, k, o); err != nil {
+		if plan, err = at.Undo(ctx, k, o); err != nil {
 			return err
 		}
 	}

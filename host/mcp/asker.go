@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,17 +13,11 @@ import (
 	"github.com/rosterrun/roster/session"
 )
 
-// asker has the client ask its user what a run has to ask a person. Somebody
-// else may answer meanwhile, on another way: then the client's question is taken
-// back.
+// asker has the client ask its user what a run has to ask a person.
 type asker struct {
 	server *Server
 	client *sdk.ServerSession
 	key    session.Key
-	able   bool // the client can ask
-
-	leave context.CancelFunc // takes back the question that is asked now
-	asked sync.WaitGroup
 }
 
 // mayAsk says whether a client can show a form to its user.
@@ -35,32 +28,6 @@ func mayAsk(c *sdk.ServerSession) bool {
 	}
 	can := p.Capabilities.Elicitation
 	return can.Form != nil || can.URL == nil // who names neither can show forms
-}
-
-// see looks at the next event of the run.
-func (a *asker) see(ctx context.Context, e *session.Event) {
-	switch {
-	case !a.able:
-	case e.Type == "loop.waiting" && e.Depth == 0:
-		a.dismiss()
-		ask, leave := context.WithCancel(ctx)
-		a.leave = leave
-		a.asked.Go(func() { a.ask(ask) })
-	case e.Type == "permission.resolved" || e.Type == "input.answered":
-		a.dismiss()
-		a.server.resume(ctx, a.key)
-	case (e.Type == "loop.resumed" || e.Type == "loop.end") && e.Depth == 0:
-		a.dismiss()
-	}
-}
-
-// dismiss takes the question back, if there is one.
-func (a *asker) dismiss() {
-	if a.leave != nil {
-		a.leave()
-		a.leave = nil
-	}
-	a.asked.Wait()
 }
 
 // ask asks the first of what the run waits for. What the client does not answer
@@ -108,17 +75,6 @@ func question(q *view.Approval) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// words say what an answer means.
-var words = []struct {
-	answer session.Answer
-	text   string
-}{
-	{session.AnswerOnce, "Allow this once"},
-	{session.AnswerSession, "Allow for this session"},
-	{session.AnswerAlways, "Allow always in this workspace"},
-	{session.AnswerNo, "Refuse"},
-}
-
 // form is the schema of what the user fills in.
 func form(q *view.Approval) json.RawMessage {
 	type property struct {
@@ -133,9 +89,9 @@ func form(q *view.Approval) json.RawMessage {
 			p.Description = "One of the options, or another answer."
 		}
 	} else {
-		for _, w := range words {
-			if slices.Contains(q.Answers, w.answer) {
-				p.OneOf = append(p.OneOf, map[string]string{"const": string(w.answer), "title": w.text})
+		for _, a := range []session.Answer{session.AnswerOnce, session.AnswerSession, session.AnswerAlways, session.AnswerNo} {
+			if slices.Contains(q.Answers, a) {
+				p.OneOf = append(p.OneOf, map[string]string{"const": string(a), "title": render.Choice(a)})
 			}
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/session"
 )
 
 const (
-	tenant     = "local"
 	maxAnswer  = 64 << 10         // bytes of an answer that a client is given
 	cancelTime = 10 * time.Second // to store what a client said last
 )
@@ -115,7 +115,7 @@ func (s *Server) submit(ctx context.Context, profile string, req *sdk.CallToolRe
 	if err != nil {
 		return sub, false, err
 	}
-	key := session.Key{Tenant: tenant, Stream: in.Session}
+	key := session.Key{Tenant: s.opts.Caller.Tenant, Stream: in.Session}
 	if in.Session != "" {
 		if err := s.exists(ctx, key); err != nil {
 			return sub, false, err
@@ -125,10 +125,10 @@ func (s *Server) submit(ctx context.Context, profile string, req *sdk.CallToolRe
 	if err != nil {
 		return sub, false, err
 	}
-	asks = mayAsk(req.Session)
+	asks = mayAsk(req.Session) && s.opts.Caller.May(identity.Approver)
 	sub, err = s.opts.Host.Submit(ctx, host.Ask{
 		Key: key, Profile: profile, Parts: []message.Part{message.Text{Text: in.Prompt}},
-		Set: in.set(), Shared: true, Headless: !asks, Idem: idem,
+		Set: in.set(), Shared: true, Headless: !asks, Idem: idem, User: s.opts.Caller.User, KeyID: s.opts.Caller.Key,
 	})
 	if err == nil && sub.Duplicate && (sub.Post == 1) != (in.Session == "") {
 		err = &session.Conflict{Idem: idem}
@@ -143,11 +143,8 @@ func (s *Server) submit(ctx context.Context, profile string, req *sdk.CallToolRe
 	return sub, asks, err
 }
 
-// resume goes on with a run that its process has left, as one that was killed.
 func (s *Server) resume(ctx context.Context, k session.Key) {
-	if err := s.opts.Resume(ctx, k); err != nil && !errors.Is(err, session.ErrNoWork) && ctx.Err() == nil {
-		s.opts.Log.Error("a run does not go on", "session", k.Stream, "error", err)
-	}
+	host.Resume(ctx, s.opts.Host, s.opts.Resume, k)
 }
 
 // keyOfCall is the member of _meta by which a client says that a call is one that
@@ -187,12 +184,15 @@ func (s *Server) follow(ctx context.Context, req *sdk.CallToolRequest, sub host.
 	defer stop()
 	tell := notices{ctx: ctx, client: req.Session, token: req.Params.GetProgressToken(), stream: sub.Key.Stream}
 	tell.log("info", "began", "")
-	a := &asker{server: s, client: req.Session, key: sub.Key, able: asks}
-	defer a.dismiss()
+	a := &asker{server: s, client: req.Session, key: sub.Key}
+	person := host.Asker{Ask: a.ask, Resume: func(ctx context.Context) { s.resume(ctx, sub.Key) }}
+	defer person.Dismiss()
 	return host.Await(ctx, s.opts.Host, sub, func(batch []session.Event) {
 		for i := range batch {
 			tell.see(&batch[i])
-			a.see(ctx, &batch[i])
+			if asks {
+				person.See(ctx, &batch[i])
+			}
 		}
 	})
 }
@@ -232,7 +232,7 @@ func answer(profile, id string, end *session.LoopEnd) *sdk.CallToolResult {
 		say(fmt.Sprintf("[cut: %d bytes more; all of it stands in the resource %s]", out.Cut, sessionURI(id)))
 	}
 	if res.IsError {
-		say(whyEnded(end))
+		say(host.WhyEnded(end))
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -240,15 +240,4 @@ func answer(profile, id string, end *session.LoopEnd) *sdk.CallToolResult {
 	}
 	res.StructuredContent = json.RawMessage(data)
 	return res
-}
-
-// whyEnded says why a run has not come to its answer.
-func whyEnded(end *session.LoopEnd) string {
-	switch {
-	case end.Error != nil:
-		return fmt.Sprintf("The run failed: %s (%s)", end.Error.Error, end.Error.Code)
-	case end.Limit != "":
-		return fmt.Sprintf("The run was ended by its limit on %s.", end.Limit)
-	}
-	return fmt.Sprintf("The run ended before it was done: %s.", end.Reason)
 }

@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			var out bytes.Buffer
 			l := newLines(io.NopCloser(strings.NewReader(x.in)), &out)
-			l.closing() // nobody answers
+			l.Close() // nobody answers
 			got, err := io.ReadAll(l)
 			if err != nil || string(got) != x.out {
 				t.Errorf("%.200q %v", got, err)
@@ -49,7 +49,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var out bytes.Buffer
 		l := newLines(io.NopCloser(iotest.HalfReader(bytes.NewReader(data))), &out)
-		l.closing() // nobody answers
+		l.Close() // nobody answers
 		got, err := io.ReadAll(l)
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func (s *Server) listSessions(next sdk.MethodHandler) sdk.MethodHandler {
 		res := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 		res.CacheScope = cachePrivate
 		last := ""
-		for sum, err := range store.List(ctx, tenant, query) {
+		for sum, err := range store.List(ctx, s.opts.Caller.Tenant, query) {
 			if err != nil {
 				return nil, err
 			}
@@ -91,13 +91,13 @@ func invalid(why string) error {
 
 // sessionOf is the session that an address names, which may be one that another
 // delegated to.
-func sessionOf(uri string) (k session.Key, id string, asJSON, ok bool) {
+func (s *Server) sessionOf(uri string) (k session.Key, id string, asJSON, ok bool) {
 	id, ok = strings.CutPrefix(uri, sessionsAt)
 	if !ok {
 		return k, "", false, false
 	}
 	id, asJSON = strings.CutSuffix(id, messagesTail)
-	k = session.Key{Tenant: tenant, Stream: session.StreamOf(id)}
+	k = session.Key{Tenant: s.opts.Caller.Tenant, Stream: session.StreamOf(id)}
 	return k, id, asJSON, sessionID(k.Stream) && len(id) <= maxID && !strings.ContainsAny(id, "/?#%")
 }
 
@@ -106,7 +106,7 @@ const maxID = 128 // bytes of the id of a session
 // read answers with a session.
 func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
-	k, id, asJSON, ok := sessionOf(uri)
+	k, id, asJSON, ok := s.sessionOf(uri)
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(uri)
 	}
@@ -149,7 +149,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 		return nil, err
 	}
 	const looked = 10_000 // of the newest
-	for sum, err := range store.List(ctx, tenant, session.Query{Limit: looked}) {
+	for sum, err := range store.List(ctx, s.opts.Caller.Tenant, session.Query{Limit: looked}) {
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/rosterrun/roster/host"
+	"github.com/rosterrun/roster/identity"
 	"github.com/rosterrun/roster/message"
 	"github.com/rosterrun/roster/profile"
 	"github.com/rosterrun/roster/session"
@@ -40,6 +41,8 @@ type Options struct {
 	// gives one, with its arguments in their places.
 	Prompts func(context.Context) []Prompt
 	Prompt  func(ctx context.Context, name string, arguments map[string]string) ([]message.Part, error)
+	// Caller is who is served; the zero Caller is identity.Local.
+	Caller identity.Caller
 	// Version is that of the program.
 	Version string
 	Log     *slog.Logger // nil: discarded
@@ -78,11 +81,14 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Caller == (identity.Caller{}) {
+		o.Caller = identity.Local()
+	}
 	if o.Offer == nil {
 		o.Offer = func(p *profile.Profile) bool { return !p.Hidden.V }
 	}
 	s := &Server{opts: o, offered: make(chan struct{})}
-	s.ctx, s.quit = context.WithCancel(context.Background())
+	s.ctx, s.quit = context.WithCancel(identity.With(context.Background(), o.Caller))
 	s.mcp = sdk.NewServer(
 		&sdk.Implementation{Name: "roster", Title: "Roster", Version: o.Version},
 		&sdk.ServerOptions{
@@ -95,7 +101,7 @@ func New(o Options) *Server {
 			Capabilities:              capabilities(),
 		})
 	s.addTemplates()
-	s.mcp.AddReceivingMiddleware(s.listSessions, s.prompts)
+	s.mcp.AddReceivingMiddleware(s.identified, s.listSessions, s.prompts)
 	replay := sdk.NewMemoryEventStore(nil)
 	replay.SetMaxBytes(maxReplay)
 	s.http = s.bounded(sdk.NewStreamableHTTPHandler(
@@ -105,6 +111,13 @@ func New(o Options) *Server {
 			EventStore: replay,
 		}))
 	return s
+}
+
+// identified has each request say who sends it.
+func (s *Server) identified(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		return next(identity.With(ctx, s.opts.Caller), method, req)
+	}
 }
 
 const instructions = `Each tool is an agent of this workspace: it takes a prompt, works on it with its own tools and permissions, and answers. ` +

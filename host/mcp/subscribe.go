@@ -28,7 +28,7 @@ type followed struct {
 // subscribe begins to follow a session for a client.
 func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	uri := req.Params.URI
-	k, _, _, ok := sessionOf(uri)
+	k, _, _, ok := s.sessionOf(uri)
 	if !ok {
 		return sdk.ResourceNotFoundError(uri)
 	}

@@ -255,6 +255,19 @@ func (r *Repo) Read(commit, path string, most int) ([]byte, error) {
 	return slices.Clone(data), nil
 }
 
+// Newest gives a file as it is in the commit that is checked out. Where there is no such
+// commit, or no such file in it, that is fs.ErrNotExist.
+func (r *Repo) Newest(path string, most int) ([]byte, error) {
+	head, ok, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: nothing is committed: %w", path, fs.ErrNotExist)
+	}
+	return r.Read(head.String(), path, most)
+}
+
 // steps is a heap: the youngest commit first.
 type steps []step
 

@@ -64,6 +64,19 @@ func inquiry(w io.Writer, s Style, a *view.Approval) {
 	}
 }
 
+// Choice says what an answer to an approval means, for a list to choose from.
+func Choice(a session.Answer) string {
+	switch a {
+	case session.AnswerOnce:
+		return "Allow this once"
+	case session.AnswerSession:
+		return "Allow for this session"
+	case session.AnswerAlways:
+		return "Allow always in this workspace"
+	}
+	return "Refuse"
+}
+
 // maxArguments bounds what is shown of the arguments, in bytes; what is cut is
 // said.
 const maxArguments = 4 << 10

@@ -13,13 +13,14 @@ import (
 // with a caret under the column, and the hint. lines are the file's, counted
 // from 1; nil if they are not to be had.
 func Diagnostic(w io.Writer, s Style, d *profile.Diagnostic, lines []string) {
-	at := source.Origin{File: d.File, Line: d.Line, Column: d.Column}
+	if at := (source.Origin{File: d.File, Line: d.Line, Column: d.Column}).String(); at != "" { // else it is of a flag or a request
+		fmt.Fprintf(w, "%s: ", s.paint(bold, Safe(at)))
+	}
 	code := d.Code
 	if d.Name != "" {
 		code += " " + d.Name
 	}
-	fmt.Fprintf(w, "%s: %s: %s [%s]\n", s.paint(bold, Safe(at.String())),
-		s.paint(severityColor(d.Severity), string(d.Severity)), Safe(d.Message), code)
+	fmt.Fprintf(w, "%s: %s [%s]\n", s.paint(severityColor(d.Severity), string(d.Severity)), Safe(d.Message), code)
 	excerpt(w, s, d, lines)
 	if d.Hint != "" {
 		fmt.Fprintf(w, "    %s %s\n", s.paint(dim, "help:"), Safe(d.Hint))

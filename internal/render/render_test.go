@@ -85,6 +85,15 @@ func TestDiagnostic(t *testing.T) {
 	}
 }
 
+// TestDiagnosticOfNoFile: what a flag says has no place to name.
+func TestDiagnosticOfNoFile(t *testing.T) {
+	var out strings.Builder
+	Diagnostic(&out, Style{}, &profile.Diagnostic{Severity: profile.SeverityWarning, Code: "S101", Message: "top-p is left out", Hint: "take it out"}, nil)
+	if want := "warning: top-p is left out [S101]\n    help: take it out\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
 func TestDiagnosticFarRight(t *testing.T) {
 	d := profile.Diagnostic{Severity: profile.SeverityNote, Code: "P1", File: "a.md", Line: 1, Column: 301, Message: "m"}
 	var out strings.Builder

@@ -21,10 +21,15 @@ type Run struct {
 	// Err gets everything else; nil: nothing else is shown.
 	Err    io.Writer
 	Stream bool
-	Style  Style // of Err
+	// Tame says that what could drive a terminal is shown escaped on Out, as it is
+	// where text streams.
+	Tame  bool
+	Style Style // of Err
 	// Begun says that the loop has begun: its head is not shown. Otherwise text
 	// that comes before it, which is not committed with it, is held back.
 	Begun bool
+	// Within says that it is known which session it is: it is not named.
+	Within bool
 
 	early   []session.Body
 	calls   map[string]string // session and call id → what is called on what
@@ -123,12 +128,15 @@ func orWord(s, otherwise string) string {
 }
 
 func (r *Run) start(e *session.Event, b *session.LoopStart) {
-	r.since, r.Begun = e.Time, true
+	r.since, r.Begun, r.turns = e.Time, true, 0
 	head := b.Profile
 	if b.Model != "" { // a run that fails before it has one
 		head += " · " + b.Model
 	}
-	r.notef("%s · session %s", head, e.Session)
+	if !r.Within {
+		head += " · session " + e.Session
+	}
+	r.notef("%s", head)
 	for _, b := range r.early {
 		switch b := b.(type) {
 		case *session.Delta:
@@ -271,6 +279,10 @@ func (r *Run) end(e *session.Event, b *session.LoopEnd) {
 	} else if b.Reason != session.ReasonDone {
 		r.errorf("ended: %s%s", b.Reason, detail(b))
 	}
+	if r.Within {
+		r.notef("%s%s", Usage(b.Usage), r.sums(e))
+		return
+	}
 	r.notef("session: %s", e.Session)
 	r.notef("usage:   %s%s", Usage(b.Usage), r.sums(e))
 }
@@ -297,7 +309,7 @@ func (r *Run) print(text string) {
 		return
 	}
 	r.endThinking()
-	if r.Stream {
+	if r.Stream || r.Tame {
 		text = Safe(text)
 	}
 	if _, err := io.WriteString(r.Out, text); err != nil && r.fault == nil {

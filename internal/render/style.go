@@ -33,6 +33,13 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// Dim, Strong, Code and Bad mark text as less or more than the rest, as code, and as
+// what went wrong.
+func (s Style) Dim(text string) string    { return s.paint(dim, text) }
+func (s Style) Strong(text string) string { return s.paint(bold, text) }
+func (s Style) Code(text string) string   { return s.paint(cyan, text) }
+func (s Style) Bad(text string) string    { return s.paint(red, text) }
+
 // Safe makes text fit to be shown on a terminal: control characters other than
 // newline and tab, and those that turn the direction of text, are shown escaped,
 // so that what a model or a file says cannot drive the terminal or hide in it.

@@ -31,6 +31,7 @@ type Reader struct {
 	begun bool
 	name  []byte
 	id    []byte
+	last  []byte // see LastID
 	data  []byte
 	long  []byte // a line that does not fit the buffer
 	stray []byte
@@ -47,6 +48,11 @@ func NewReader(r io.Reader, max int) *Reader {
 // Stray returns the beginning of the first line that is no part of an event
 // stream, or nil. It tells what came in place of one.
 func (r *Reader) Stray() []byte { return r.stray }
+
+// LastID is the id of the last event, which may be one without data that Next has
+// passed by: where a client that comes back goes on. It is valid until the next call of
+// Next, and empty if there was none.
+func (r *Reader) LastID() []byte { return r.last }
 
 // Next returns the next event that has data. At the end of the stream the
 // error is io.EOF; what stands before it without a blank line is still an
@@ -67,6 +73,7 @@ func (r *Reader) Next() (Event, error) {
 			if seen {
 				return r.event(), nil
 			}
+			r.keepID()
 			r.name, r.id = r.name[:0], r.id[:0]
 			continue
 		}
@@ -80,7 +87,14 @@ func (r *Reader) Next() (Event, error) {
 }
 
 func (r *Reader) event() Event {
+	r.keepID()
 	return Event{Name: r.name, ID: r.id, Data: r.data[:len(r.data)-1]}
+}
+
+func (r *Reader) keepID() {
+	if len(r.id) > 0 {
+		r.last = append(r.last[:0], r.id...)
+	}
 }
 
 // field takes one line up and says whether it was data.

@@ -149,3 +149,14 @@ func plainly(in string) []event {
 	}
 	return all
 }
+
+// TestLastID: an id without data counts once its event is whole.
+func TestLastID(t *testing.T) {
+	r := NewReader(strings.NewReader("id: a\n\nid: b\ndata: x\n\n: ping\n\nid: c\n\nid: d\n"), 100)
+	if _, err := r.Next(); err != nil || string(r.LastID()) != "b" {
+		t.Errorf("%q, %v", r.LastID(), err)
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) || string(r.LastID()) != "c" {
+		t.Errorf("%q, %v", r.LastID(), err)
+	}
+}

@@ -14,7 +14,7 @@ type Found struct {
 }
 
 // NewFound describes a session that a search has found.
-func NewFound(ctx context.Context, store session.Store, sum *session.Summary, s session.Search) (Found, error) {
+func NewFound(ctx context.Context, store session.Reader, sum *session.Summary, s session.Search) (Found, error) {
 	f := Found{Session: NewSession(sum)}
 	for e, err := range store.Read(ctx, sum.Key, 0) {
 		if err != nil {

@@ -120,6 +120,35 @@ type Checked struct {
 	Diagnostics []profile.Diagnostic `json:"diagnostics"`
 }
 
+// Report is what was found in files.
+type Report struct {
+	Files   []Checked `json:"files"`
+	Summary Summary   `json:"summary"`
+}
+
+// Summary counts files, and warnings in all of them.
+type Summary struct {
+	Loaded   int `json:"loaded"`
+	Refused  int `json:"refused"`
+	Ignored  int `json:"ignored"`
+	Warnings int `json:"warnings"`
+}
+
+// Add adds a file that is loaded or refused.
+func (r *Report) Add(f Checked) {
+	r.Files = append(r.Files, f)
+	if f.Status == "refused" {
+		r.Summary.Refused++
+	} else {
+		r.Summary.Loaded++
+	}
+	for _, d := range f.Diagnostics {
+		if d.Severity == profile.SeverityWarning {
+			r.Summary.Warnings++
+		}
+	}
+}
+
 // NewItem describes a profile for a list, with what it inherits. ds are the
 // diagnostics of its file.
 func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
@@ -130,6 +159,20 @@ func NewItem(p *profile.Profile, ds []profile.Diagnostic) Item {
 		Source: Source{p.File}, Revision: p.Revision(),
 	}
 	for _, d := range ds {
+		if d.Severity == profile.SeverityWarning {
+			i.Warnings++
+		}
+	}
+	return i
+}
+
+// Item is the profile in a list.
+func (p *Profile) Item() Item {
+	i := Item{
+		Name: p.Name, Title: p.Title, Description: p.Description, Dialect: p.Dialect, Mode: p.Mode,
+		Model: reference(p.Provider, p.Model), Tools: p.Tools, Source: p.Source, Revision: p.Revision,
+	}
+	for _, d := range p.Diagnostics {
 		if d.Severity == profile.SeverityWarning {
 			i.Warnings++
 		}
@@ -179,10 +222,14 @@ func NewProfile(p *profile.Profile, ds []profile.Diagnostic) Profile {
 // Model is the model reference that a profile writes: provider/model-id where
 // it has both.
 func Model(p *profile.Profile) string {
-	if p.Provider.V != "" && p.Model.V != "" {
-		return p.Provider.V + "/" + p.Model.V
+	return reference(p.Provider.V, p.Model.V)
+}
+
+func reference(provider, model string) string {
+	if provider != "" && model != "" {
+		return provider + "/" + model
 	}
-	return p.Model.V
+	return model
 }
 
 func mode(p *profile.Profile) string {

@@ -103,7 +103,7 @@ func newChild(c *session.Child) Session {
 // ReadConversation reads a session of a stream: its root, or a child. One that
 // is not there is session.ErrNoStream. full asks for the messages as they were
 // before any were summed up, cut or left out to save room.
-func ReadConversation(ctx context.Context, store session.Store, k session.Key, id string, full bool) (Conversation, error) {
+func ReadConversation(ctx context.Context, store session.Reader, k session.Key, id string, full bool) (Conversation, error) {
 	sum, err := store.Summary(ctx, k)
 	if err != nil {
 		return Conversation{}, err

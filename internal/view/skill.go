@@ -8,7 +8,8 @@ type Skill struct {
 	Description string `json:"description"`
 	File        string `json:"file"`
 	Source      string `json:"source"` // workspace, user or builtin
-	// Folder is where its files are, absolute; empty: it is built in.
+	// Folder is where its files are, absolute; empty: it is built in, or whoever asks
+	// has to say who he is.
 	Folder string `json:"folder,omitempty"`
 	// Called is the name that its file gives, where that is another.
 	Called string `json:"called,omitempty"`
@@ -22,8 +23,10 @@ type Skill struct {
 	License       string `json:"license,omitempty"`
 	Compatibility string `json:"compatibility,omitempty"`
 
-	// Of one skill: what it says, its other files, and what is to be known of it.
+	// Of one skill: what it says, its other files, and what is to be known of it. Text is
+	// the whole SKILL.md, as it is saved.
 	Body        string               `json:"body,omitempty"`
+	Text        string               `json:"text,omitempty"`
 	Files       []string             `json:"files,omitempty"`
 	FileCount   int                  `json:"file_count,omitempty"`
 	Diagnostics []profile.Diagnostic `json:"diagnostics,omitempty"`

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -38,4 +41,24 @@ func withoutRedirects(c *http.Client) *http.Client {
 	own := *c
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
+}
+
+// Reach says whether a server answers at an address, with whatever status. It
+// sends no key and follows no redirect; the error does not hold the address. A nil
+// client means NewClient().
+func Reach(ctx context.Context, c *http.Client, address string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return errors.New("it is no URL")
+	}
+	req.Header.Set("User-Agent", "roster")
+	res, err := withoutRedirects(c).Do(req)
+	if err == nil {
+		return res.Body.Close()
+	}
+	var inURL *url.Error
+	if errors.As(err, &inURL) {
+		err = inURL.Err
+	}
+	return err
 }

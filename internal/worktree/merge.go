@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rosterrun/roster/internal/git"
 )
 
 // ConflictError says that what was done in a tree and what was done in the
@@ -56,7 +58,7 @@ func (r *Repo) Merge(ctx context.Context, t Tree, message string) (m Merged, err
 	if m.Into, err = r.branch(ctx); err != nil {
 		return m, err
 	}
-	if m.Nothing, err = r.git.holds(ctx, "merge-base", "--is-ancestor", commit, r.Head); err != nil || m.Nothing {
+	if m.Nothing, err = r.git.Holds(ctx, "merge-base", "--is-ancestor", commit, r.Head); err != nil || m.Nothing {
 		return m, err
 	}
 	to, err := r.joined(ctx, t, commit)
@@ -69,8 +71,8 @@ func (r *Repo) Merge(ctx context.Context, t Tree, message string) (m Merged, err
 
 // branch is that of the workspace.
 func (r *Repo) branch(ctx context.Context) (string, error) {
-	name, err := r.git.run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
-	var detached *GitError
+	name, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	var detached *git.Error
 	if errors.As(err, &detached) && detached.Code == 1 {
 		return "", nil
 	}
@@ -88,8 +90,8 @@ func (r *Repo) commit(ctx context.Context, t Tree, message string) (*shot, strin
 	if err != nil {
 		return nil, "", err
 	}
-	on, err := s.git.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	var detached *GitError
+	on, err := s.git.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	var detached *git.Error
 	if err != nil && (!errors.As(err, &detached) || detached.Code != 1) {
 		return nil, "", err
 	}
@@ -99,23 +101,23 @@ func (r *Repo) commit(ctx context.Context, t Tree, message string) (*shot, strin
 		}
 		return nil, "", &LeftError{t, on}
 	}
-	was, err := s.git.run(ctx, "rev-parse", s.head+"^{tree}")
+	was, err := s.git.Run(ctx, "rev-parse", s.head+"^{tree}")
 	if err != nil || was == s.tree {
 		return s, s.head, err
 	}
-	commit, err := s.git.read(ctx, strings.NewReader(message), "commit-tree", s.tree, "-p", s.head)
+	commit, err := s.git.Read(ctx, strings.NewReader(message), "commit-tree", s.tree, "-p", s.head)
 	return s, commit, err
 }
 
 // joined gives the commit that the workspace's branch goes to.
 func (r *Repo) joined(ctx context.Context, t Tree, commit string) (string, error) {
-	ahead, err := r.git.holds(ctx, "merge-base", "--is-ancestor", r.Head, commit)
+	ahead, err := r.git.Holds(ctx, "merge-base", "--is-ancestor", r.Head, commit)
 	if err != nil || ahead {
 		return commit, err
 	}
-	out, err := r.git.run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", r.Head, commit)
+	out, err := r.git.Run(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", r.Head, commit)
 	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
-	var no *GitError
+	var no *git.Error
 	switch {
 	case errors.As(err, &no) && no.Code == 1:
 		return "", &ConflictError{t, fields[1:]}
@@ -124,7 +126,7 @@ func (r *Repo) joined(ctx context.Context, t Tree, commit string) (string, error
 	case err != nil:
 		return "", err
 	}
-	return r.git.read(ctx, strings.NewReader("Merge branch '"+t.Branch+"'\n"), "commit-tree", fields[0], "-p", r.Head, "-p", commit)
+	return r.git.Read(ctx, strings.NewReader("Merge branch '"+t.Branch+"'\n"), "commit-tree", fields[0], "-p", r.Head, "-p", commit)
 }
 
 // forward takes the workspace to a commit: its files first, all or none, and
@@ -133,17 +135,17 @@ func (r *Repo) forward(ctx context.Context, to, why string) error {
 	if err := r.room(ctx, to); err != nil {
 		return err
 	}
-	_, _ = r.git.run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules") // what has changed is seen below
-	if _, err := r.git.run(ctx, "read-tree", "-m", "-u", r.Head, to); err != nil {
-		var refused *GitError
+	_, _ = r.git.Run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules") // what has changed is seen below
+	if _, err := r.git.Run(ctx, "read-tree", "-m", "-u", r.Head, to); err != nil {
+		var refused *git.Error
 		if errors.As(err, &refused) {
 			return &DirtyError{r.Top, strings.TrimPrefix(refused.Said, "error: ")}
 		}
 		return err
 	}
-	_, err := r.git.run(ctx, "update-ref", "-m", why, "HEAD", to, r.Head)
+	_, err := r.git.Run(ctx, "update-ref", "-m", why, "HEAD", to, r.Head)
 	if err != nil {
-		_, back := r.git.run(context.WithoutCancel(ctx), "read-tree", "-m", "-u", to, r.Head)
+		_, back := r.git.Run(context.WithoutCancel(ctx), "read-tree", "-m", "-u", to, r.Head)
 		return errors.Join(err, back)
 	}
 	return nil
@@ -152,7 +154,7 @@ func (r *Repo) forward(ctx context.Context, to, why string) error {
 // room sees to it that no file which git does not know is overwritten. Those that
 // .gitignore names it would overwrite itself.
 func (r *Repo) room(ctx context.Context, to string) error {
-	out, err := r.git.run(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-status", r.Head, to)
+	out, err := r.git.Run(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-status", r.Head, to)
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (r *Repo) Keep(ctx context.Context, t Tree, message string) (c Changes, com
 		return c, "", err
 	}
 	if commit != s.head {
-		_, err = r.git.run(ctx, "update-ref", "-m", "roster: keep", "refs/heads/"+t.Branch, commit, s.head)
+		_, err = r.git.Run(ctx, "update-ref", "-m", "roster: keep", "refs/heads/"+t.Branch, commit, s.head)
 	}
 	return s.Changes, commit, err
 }

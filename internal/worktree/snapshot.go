@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rosterrun/roster/internal/git"
 )
 
 // Change is one file that differs from where a tree began.
@@ -34,7 +36,7 @@ func (c Changes) Empty() bool { return len(c.Files) == 0 && c.Commits == 0 && le
 
 // shot is a tree of files as it was at one moment.
 type shot struct {
-	git  *git
+	git  *git.Git
 	base string
 	tree string // its object
 	head string // the commit that the worktree is at
@@ -53,7 +55,7 @@ func (r *Repo) Changes(ctx context.Context, t Tree) (Changes, error) {
 func (r *Repo) Diff(ctx context.Context, t Tree) (text string, c Changes, err error) {
 	err = r.look(ctx, t, func(s *shot) error {
 		c = s.Changes
-		text, err = s.git.run(ctx, "diff-tree", "-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", s.base, s.tree)
+		text, err = s.git.Run(ctx, "diff-tree", "-r", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", s.base, s.tree)
 		return err
 	})
 	return text, c, err
@@ -86,9 +88,9 @@ func (r *Repo) shoot(ctx context.Context, t Tree, scratch string, env ...string)
 	}
 	index := filepath.Join(scratch, "index")
 	plain := g
-	g = g.with(append(env, "GIT_INDEX_FILE="+index)...)
+	g = g.With(append(env, "GIT_INDEX_FILE="+index)...)
 	s := &shot{git: g, base: t.Base}
-	if s.head, err = g.run(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+	if s.head, err = g.Run(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
 		return nil, err
 	}
 	if err := copyIndex(filepath.Join(admin, "index"), index); err != nil { // it knows which files are as they were
@@ -100,7 +102,7 @@ func (r *Repo) shoot(ctx context.Context, t Tree, scratch string, env ...string)
 	if err := s.add(ctx); err != nil {
 		return nil, err
 	}
-	if s.tree, err = g.run(ctx, "write-tree"); err != nil {
+	if s.tree, err = g.Run(ctx, "write-tree"); err != nil {
 		return nil, err
 	}
 	return s, s.compare(ctx, plain)
@@ -114,23 +116,23 @@ func (s *shot) add(ctx context.Context) error {
 	for _, dir := range s.LeftOut {
 		paths.WriteString(":(top,exclude,literal)" + dir + "\x00")
 	}
-	_, err := s.git.read(ctx, strings.NewReader(paths.String()), "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err := s.git.Read(ctx, strings.NewReader(paths.String()), "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
 }
 
-func (s *shot) compare(ctx context.Context, plain *git) error {
-	out, err := s.git.run(ctx, "diff-tree", "-r", "-M", "-z", "--name-status", s.base, s.tree)
+func (s *shot) compare(ctx context.Context, plain *git.Git) error {
+	out, err := s.git.Run(ctx, "diff-tree", "-r", "-M", "-z", "--name-status", s.base, s.tree)
 	if err != nil {
 		return err
 	}
 	s.Files = changes(out)
-	if out, err = s.git.run(ctx, "rev-list", "--count", s.base+".."+s.head); err != nil {
+	if out, err = s.git.Run(ctx, "rev-list", "--count", s.base+".."+s.head); err != nil {
 		return err
 	}
 	if _, err := fmt.Sscan(out, &s.Commits); err != nil {
 		return err
 	}
-	out, err = plain.run(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	out, err = plain.Run(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	s.Ignored = strings.Count(out, "\x00")
 	return err
 }

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/rosterrun/roster/internal/git"
 )
 
 // Tree is one worktree.
@@ -39,13 +42,13 @@ func (r *Repo) Add(ctx context.Context, base, name, reason string) (Tree, error)
 		return Tree{}, err
 	}
 	prefix := branches + "/"
-	if taken, err := r.git.holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+branches); err != nil {
+	if taken, err := r.git.Holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+branches); err != nil {
 		return Tree{}, err
 	} else if taken {
 		prefix = branches + "-"
 	}
 	for n := 1; n <= most; n++ {
-		t := Tree{Dir: filepath.Join(real(base), name), Branch: prefix + name, Base: r.Head}
+		t := Tree{Dir: filepath.Join(git.Real(base), name), Branch: prefix + name, Base: r.Head}
 		if n > 1 {
 			t.Dir, t.Branch = t.Dir+"."+strconv.Itoa(n), t.Branch+"."+strconv.Itoa(n)
 		}
@@ -60,8 +63,33 @@ func (r *Repo) Add(ctx context.Context, base, name, reason string) (Tree, error)
 	return Tree{}, fmt.Errorf("there are %d branches %s%s… already: delete those that are no longer needed (git branch -D)", most, prefix, name)
 }
 
+// Git looks at all worktrees when it adds one, and gives up if another is only half made.
+const (
+	addTries = 5
+	addPause = 50 * time.Millisecond // longer before each further try
+)
+
+func besideAnother(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "commondir")
+}
+
+func (r *Repo) addOnce(ctx context.Context, t *Tree, reason string) error {
+	_, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", reason, "-b", t.Branch, "--", t.Dir, t.Base)
+	return err
+}
+
 func (r *Repo) add(ctx context.Context, t *Tree, reason string) error {
-	_, err := r.git.run(ctx, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", reason, "-b", t.Branch, "--", t.Dir, t.Base)
+	err := r.addOnce(ctx, t, reason)
+	for try := 1; try < addTries && besideAnother(err); try++ {
+		if _, cleared := r.clear(ctx, *t); cleared != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(try) * addPause):
+			err = r.addOnce(ctx, t, reason)
+		}
+	}
 	if err == nil {
 		if info, statErr := os.Stat(r.Where(*t)); statErr != nil || !info.IsDir() {
 			err = fmt.Errorf("the workspace %s has no file in the commit %.12s: commit something there first", filepath.Join(r.Top, r.Prefix), t.Base)
@@ -71,7 +99,7 @@ func (r *Repo) add(ctx context.Context, t *Tree, reason string) error {
 		t.Notes, err = r.missing(ctx, *t)
 	}
 	if err != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), git.Time)
 		defer cancel()
 		_, _ = r.clear(ctx, *t) // the first error is the one to tell
 	}
@@ -80,7 +108,7 @@ func (r *Repo) add(ctx context.Context, t *Tree, reason string) error {
 
 // missing says what of the workspace a new tree has not.
 func (r *Repo) missing(ctx context.Context, t Tree) (notes []string, err error) {
-	out, err := r.git.run(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal")
+	out, err := r.git.Run(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal")
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +131,12 @@ func count(n int, one, many string) string {
 // clear takes away what is left of a tree that nobody has worked in. It is not
 // free if its branch has a commit that the repository's own has not.
 func (r *Repo) clear(ctx context.Context, t Tree) (free bool, err error) {
-	there, err := r.git.holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch)
+	there, err := r.git.Holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch)
 	if err != nil {
 		return false, err
 	}
 	if there {
-		if old, err := r.git.holds(ctx, "merge-base", "--is-ancestor", "refs/heads/"+t.Branch, r.Head); err != nil || !old {
+		if old, err := r.git.Holds(ctx, "merge-base", "--is-ancestor", "refs/heads/"+t.Branch, r.Head); err != nil || !old {
 			return false, err
 		}
 	}
@@ -116,7 +144,7 @@ func (r *Repo) clear(ctx context.Context, t Tree) (free bool, err error) {
 		return false, err
 	}
 	if there {
-		_, err = r.git.run(ctx, "update-ref", "-d", "refs/heads/"+t.Branch)
+		_, err = r.git.Run(ctx, "update-ref", "-d", "refs/heads/"+t.Branch)
 	}
 	return err == nil, err
 }
@@ -135,7 +163,7 @@ func (r *Repo) Remove(ctx context.Context, t Tree) error {
 	if admin, _ := r.admin(t); admin == "" {
 		return nil
 	}
-	_, err = r.git.run(ctx, "worktree", "remove", "--force", "--force", "--", t.Dir)
+	_, err = r.git.Run(ctx, "worktree", "remove", "--force", "--force", "--", t.Dir)
 	return err
 }
 
@@ -157,9 +185,9 @@ func removeAll(base *os.Root, name string) error {
 
 // DeleteBranch takes the branch of a tree away that has been removed.
 func (r *Repo) DeleteBranch(ctx context.Context, t Tree) error {
-	there, err := r.git.holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch)
+	there, err := r.git.Holds(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+t.Branch)
 	if err == nil && there {
-		_, err = r.git.run(ctx, "update-ref", "-d", "refs/heads/"+t.Branch)
+		_, err = r.git.Run(ctx, "update-ref", "-d", "refs/heads/"+t.Branch)
 	}
 	return err
 }
@@ -175,7 +203,7 @@ func (r *Repo) admin(t Tree) (string, error) {
 	want := filepath.Join(t.Dir, ".git")
 	for _, e := range entries {
 		dir := filepath.Join(all, e.Name())
-		if at, err := small(filepath.Join(dir, "gitdir")); err == nil && filepath.Clean(at) == want {
+		if at, err := git.Line(filepath.Join(dir, "gitdir")); err == nil && filepath.Clean(at) == want {
 			return dir, nil
 		}
 	}
@@ -201,7 +229,7 @@ func (e *LeftError) Error() string {
 }
 
 // in gives git in a tree: by its git directory, and not by the .git in it.
-func (r *Repo) in(t Tree) (*git, error) {
+func (r *Repo) in(t Tree) (*git.Git, error) {
 	admin, err := r.admin(t)
 	if err != nil {
 		return nil, err
@@ -210,9 +238,7 @@ func (r *Repo) in(t Tree) (*git, error) {
 	if admin == "" || statErr != nil || !info.IsDir() {
 		return nil, &GoneError{t}
 	}
-	g := r.git.with("GIT_DIR="+admin, "GIT_WORK_TREE="+t.Dir)
-	g.dir = t.Dir
-	return g, nil
+	return r.git.In(t.Dir, "GIT_DIR="+admin, "GIT_WORK_TREE="+t.Dir), nil
 }
 
 // There says whether a tree can be worked in.
@@ -223,7 +249,7 @@ func (r *Repo) There(t Tree) error {
 
 // Branches lists the names of the trees whose branches are there.
 func (r *Repo) Branches(ctx context.Context) ([]string, error) {
-	out, err := r.git.run(ctx, "for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"+branches+"/", "refs/heads/"+branches+"-*")
+	out, err := r.git.Run(ctx, "for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"+branches+"/", "refs/heads/"+branches+"-*")
 	if err != nil || out == "" {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/rosterrun/roster/internal/git"
 	"github.com/rosterrun/roster/sandbox"
 )
 
@@ -29,8 +30,8 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{T: t, top: real(t.TempDir()), base: filepath.Join(real(t.TempDir()), "trees")}
-	p.env = map[string]string{"PATH": os.Getenv("PATH"), "HOME": real(t.TempDir()), "GIT_CONFIG_NOSYSTEM": "1", "GORACE": os.Getenv("GORACE")}
+	p := &place{T: t, top: git.Real(t.TempDir()), base: filepath.Join(git.Real(t.TempDir()), "trees")}
+	p.env = map[string]string{"PATH": os.Getenv("PATH"), "HOME": git.Real(t.TempDir()), "GIT_CONFIG_NOSYSTEM": "1", "GORACE": os.Getenv("GORACE")}
 	p.sh("git init -q -b main . && git config user.name P && git config user.email p@example.com")
 	p.write("a.txt", "one\ntwo\nthree\nfour\nfive\n")
 	p.write("sub/b.txt", "b\n")
@@ -258,15 +259,15 @@ func TestKeep(t *testing.T) {
 func TestWhereThereIsNoTree(t *testing.T) {
 	p := newPlace(t)
 	bare := t.TempDir()
-	if _, err := p.open(real(bare)); !errors.As(err, new(*NoRepoError)) {
+	if _, err := p.open(git.Real(bare)); !errors.As(err, new(*NoRepoError)) {
 		t.Errorf("no repository: %v", err)
 	}
 	p.sh("git init -q " + bare)
-	if _, err := p.open(real(bare)); !errors.As(err, new(*NoCommitError)) {
+	if _, err := p.open(git.Real(bare)); !errors.As(err, new(*NoCommitError)) {
 		t.Errorf("no commit: %v", err)
 	}
 	p.write(bare+"/.git/HEAD", "nonsense")
-	if _, err := p.open(real(bare)); !errors.As(err, new(*NoRepoError)) {
+	if _, err := p.open(git.Real(bare)); !errors.As(err, new(*NoRepoError)) {
 		t.Errorf("broken: %v", err)
 	}
 	p.write("untracked/x", "x")
@@ -281,7 +282,7 @@ func TestWhereThereIsNoTree(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 	p.env["PATH"] = t.TempDir()
-	if _, err := p.open(p.top); !errors.Is(err, ErrNoGit) {
+	if _, err := p.open(p.top); !errors.Is(err, git.ErrNoGit) {
 		t.Errorf("no git: %v", err)
 	}
 }
@@ -405,7 +406,7 @@ func TestManyAtOnce(t *testing.T) {
 // git would run. Each of them is shown to run where git is called without care.
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	p := newPlace(t)
-	marks := real(t.TempDir())
+	marks := git.Real(t.TempDir())
 	run := func(name string) string { return "touch " + marks + "/" + name + "; cat" }
 	p.write(".gitattributes", "*.txt filter=evil diff=evil merge=evil\n")
 	p.sh("git add -A; git commit -qm attributes")
@@ -464,7 +465,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 
 func TestTheConfigurationCannotLeadElsewhere(t *testing.T) {
 	p := newPlace(t)
-	elsewhere := real(t.TempDir())
+	elsewhere := git.Real(t.TempDir())
 	p.sh("git config core.worktree " + elsewhere)
 	tree := p.add("s1")
 	p.write(tree.Dir+"/x.txt", "x\n")

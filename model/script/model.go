@@ -177,7 +177,7 @@ func (m *scripted) play(ctx context.Context, i int, r *model.Request, p place, y
 
 func usage(r *Reply, in, out int) *message.Usage {
 	if r.Usage != nil {
-		return &message.Usage{Input: r.Usage.Input, Output: r.Usage.Output}
+		return &message.Usage{Input: r.Usage.Input, CacheRead: r.Usage.CacheRead, Output: r.Usage.Output}
 	}
 	return &message.Usage{Input: message.Tokens(in), Output: message.Tokens(out), Estimated: true}
 }

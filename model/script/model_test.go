@@ -243,9 +243,9 @@ func TestStreamOfAReplyWithTools(t *testing.T) {
 }
 
 func TestUsageIsTheScriptsOwn(t *testing.T) {
-	m := script.New(script.Reply{Text: "x", Usage: &script.Usage{Input: 7, Output: 3}}).Model("script/x")
+	m := script.New(script.Reply{Text: "x", Usage: &script.Usage{Input: 7, CacheRead: 2, Output: 3}}).Model("script/x")
 	for c := range m.Stream(context.Background(), &model.Request{}) {
-		if c.Done != nil && *c.Usage != (message.Usage{Input: 7, Output: 3}) {
+		if c.Done != nil && *c.Usage != (message.Usage{Input: 7, CacheRead: 2, Output: 3}) {
 			t.Errorf("usage %+v", *c.Usage)
 		}
 	}

@@ -149,8 +149,9 @@ func (p *parser) reply(r *Reply, n *yaml.Node) {
 		"usage": func(v *yaml.Node) {
 			r.Usage = &Usage{}
 			p.fields(v, "usage", fields{
-				"input":  func(v *yaml.Node) { r.Usage.Input = p.count(v, "input") },
-				"output": func(v *yaml.Node) { r.Usage.Output = p.count(v, "output") },
+				"input":      func(v *yaml.Node) { r.Usage.Input = p.count(v, "input") },
+				"cache-read": func(v *yaml.Node) { r.Usage.CacheRead = p.count(v, "cache-read") },
+				"output":     func(v *yaml.Node) { r.Usage.Output = p.count(v, "output") },
 			})
 		},
 	})

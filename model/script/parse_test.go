@@ -26,7 +26,7 @@ replies:
     tools: [{name: read, input: {path: a.txt, lines: [1, 2.5], all: true, none: null}}]
     delay: 100ms
     gap: 10ms
-    usage: {input: 12, output: 3}
+    usage: {input: 12, cache-read: 5, output: 3}
   - when: {contains: "42"}
     text: 'Done.'
   - error: {status: 529, retry-after: 1s}
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 			Text:  "Let me look.",
 			Tools: []script.Call{{Name: "read", Input: `{"all":true,"lines":[1,2.5],"none":null,"path":"a.txt"}`}},
 			Delay: 100 * time.Millisecond, Gap: 10 * time.Millisecond,
-			Usage: &script.Usage{Input: 12, Output: 3},
+			Usage: &script.Usage{Input: 12, CacheRead: 5, Output: 3},
 		},
 		{When: script.When{Contains: "42"}, Text: "Done."},
 		{Error: &script.Failure{Status: 529, RetryAfter: time.Second}},

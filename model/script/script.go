@@ -60,8 +60,9 @@ type Failure struct {
 	RetryAfter time.Duration // what the provider asks for
 }
 
-// Usage counts tokens as a provider would.
-type Usage struct{ Input, Output int64 }
+// Usage counts tokens as a provider would: what the model has read anew, what it had
+// in its cache, and what it has written.
+type Usage struct{ Input, CacheRead, Output int64 }
 
 // New returns a script of the replies, for tests in Go.
 func New(replies ...Reply) *Script { return &Script{Replies: replies} }

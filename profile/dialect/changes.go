@@ -23,7 +23,7 @@ func changes(want, got *profile.Profile) []setKey {
 	for i := range a.NumField() {
 		name := a.Type().Field(i).Name
 		switch name {
-		case "NameAt", "Dialect", "File", "BodyAt", "Parents", "revision":
+		case "NameAt", "Dialect", "File", "BodyAt", "Changed", "Parents", "revision":
 		case "Extra":
 			out = append(out, changedExtras(want, got)...)
 		case "Limits":

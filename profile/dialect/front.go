@@ -162,10 +162,21 @@ type FrontEntry struct {
 // Unread notes the keys that nobody has read and that are not among the known ones,
 // which have no effect here.
 func (f *Front) Unread(what string, known ...string) {
+	known = append(known, f.read...)
 	for _, fd := range f.d.doc.fields {
-		if slices.Contains(f.read, fd.key) || slices.Contains(known, fd.key) || isLabel(fd.key) {
+		if slices.Contains(known, fd.key) || isLabel(fd.key) {
 			continue
 		}
-		f.d.report(profile.CodeUnknownKey, fd.at, fd.written, fmt.Sprintf("%s is not a key of %s; it has no effect", fd.written, what), didYouMean(fd.key, append(known, f.read...)))
+		f.d.report(profile.CodeUnknownKey, fd.at, fd.written, fmt.Sprintf("%s is not a key of %s; it has no effect", fd.written, what), meant(fd.key, known))
 	}
+}
+
+// meant says which key an unknown one may be, or that it lacks its indentation.
+func meant(key string, known []string) string {
+	for _, k := range known {
+		if above, ok := strings.CutSuffix(k, "."+key); ok {
+			return fmt.Sprintf("is it one of %s? indent it below it", above)
+		}
+	}
+	return didYouMean(key, known)
 }

@@ -22,9 +22,14 @@ func Keys(file string, root *yaml.Node) (*profile.Profile, []profile.Diagnostic)
 		k := deref(root.Content[i])
 		doc.fields = append(doc.fields, field{key: kebab(k.Value), written: k.Value, at: d.at(k), node: root.Content[i+1]})
 	}
+	d.keys(grammar{})
+	return d.p, d.ds
+}
+
+// keys reads the decoder's fields as keys that stand outside of a profile's own file.
+func (d *decoder) keys(g grammar) {
 	d.topLevelUnique()
-	g := grammar{}
-	for i, f := range doc.fields {
+	for i, f := range d.doc.fields {
 		if f.key == "name" || f.key == "extends" {
 			d.report(profile.CodeNotAllowed, f.at, f.written, f.written+" is a profile's own", "take the key out")
 			continue
@@ -34,5 +39,4 @@ func Keys(file string, root *yaml.Node) (*profile.Profile, []profile.Diagnostic)
 		}
 	}
 	d.restrict(g)
-	return d.p, d.ds
 }

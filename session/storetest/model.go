@@ -22,6 +22,13 @@ type model struct {
 	workers map[string]*session.Worker
 	idem    map[[2]string]modelPost // by tenant and key
 	queue   []*modelStream          // runnable, the longest waiting first
+	tally   session.Tally
+	feeds   map[string][]modelFed // by tenant
+}
+
+type modelFed struct {
+	Stream string
+	Seq    int64
 }
 
 type modelStream struct {
@@ -57,9 +64,10 @@ func (m *model) add(s *modelStream, evs []session.Event) {
 	for i := range evs {
 		evs[i].Encode()
 		evs[i].Seq = s.sum.Last + 1
-		if err := s.sum.Apply(&evs[i]); err != nil {
+		if err := errors.Join(m.tally.Add(&s.sum, &evs[i]), s.sum.Apply(&evs[i])); err != nil {
 			panic(err)
 		}
+		m.feeds[s.sum.Key.Tenant] = append(m.feeds[s.sum.Key.Tenant], modelFed{s.sum.Key.Stream, evs[i].Seq})
 	}
 	s.events = append(s.events, bare(evs)...)
 	m.settle(s)
@@ -195,6 +203,7 @@ func testModel(t *testing.T, open func(*testing.T, func() time.Time) session.Bac
 				streams: map[session.Key]*modelStream{},
 				workers: map[string]*session.Worker{},
 				idem:    map[[2]string]modelPost{},
+				feeds:   map[string][]modelFed{},
 			},
 			leases: []session.Lease{{Worker: "none", Epoch: 1}},
 		}
@@ -356,6 +365,11 @@ func (x *machine) check() {
 	}
 	for _, tenant := range []string{"acme", "other"} {
 		x.equal("streams of "+tenant, lists[tenant], len(x.list(tenant, session.Query{})))
+		var fed []modelFed
+		for _, e := range x.feed(tenant, session.Position{}) {
+			fed = append(fed, modelFed{e.Key.Stream, e.Event.Seq})
+		}
+		x.equal("feed of "+tenant, x.m.feeds[tenant], fed)
 	}
 	var want []session.Worker
 	for _, w := range x.m.workers {
@@ -366,5 +380,10 @@ func (x *machine) check() {
 	}
 	slices.SortFunc(want, func(a, b session.Worker) int { return strings.Compare(a.ID, b.ID) })
 	x.equal("workers", want, x.workers())
+	used, err := x.m.tally.Sum("", session.UsageQuery{AllTenants: true, By: session.UsageBys})
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.equal("usage", used, x.used("", session.UsageQuery{AllTenants: true, By: session.UsageBys}))
 	x.equal("due", x.m.due(), x.due())
 }

@@ -125,6 +125,17 @@ var listTests = []test{
 		}
 		f.equal("waiting", []string{}, f.list("acme", session.Query{Status: session.Waiting}))
 	}},
+	{"may be narrowed to a profile", func(f *fixture) {
+		for i, name := range []string{"fast", "reviewer", "team/fast", "fast"} {
+			f.post(key(fmt.Sprint(i)), session.Post{Events: []session.Event{f.event(&session.Prompt{Parts: text("x"), Profile: name, Shared: true})}})
+		}
+		f.equal("fast", []string{"3", "0"}, f.list("acme", session.Query{Profile: "fast"}))
+		f.equal("the first page", []string{"3"}, f.list("acme", session.Query{Profile: "fast", Limit: 1}))
+		f.equal("the next page", []string{"0"}, f.list("acme", session.Query{Profile: "fast", Before: "3"}))
+		f.equal("with a status", []string{}, f.list("acme", session.Query{Profile: "fast", Status: session.Idle}))
+		f.equal("another one", []string{"2"}, f.list("acme", session.Query{Profile: "team/fast"}))
+		f.equal("none", []string{}, f.list("acme", session.Query{Profile: "fas%"}))
+	}},
 	{"may be left early", func(f *fixture) {
 		for _, id := range []string{"a", "b", "c"} {
 			f.start(key(id), "w1")

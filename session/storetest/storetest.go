@@ -31,10 +31,12 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) session.Bac
 		{"wait for a person", waitTests},
 		{"read", readTests},
 		{"list", listTests},
+		{"feed", feedTests},
 		{"blobs", blobTests},
 		{"tenants", tenantTests},
 		{"retention", retentionTests},
 		{"search", searchTests},
+		{"usage", usageTests},
 		{"calls", callTests},
 		{"concurrent", concurrentTests},
 	}

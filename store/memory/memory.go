@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rosterrun/roster/rig/ledger"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/store/internal/admit"
 )
@@ -29,9 +31,16 @@ type Store struct {
 	tenants map[string]map[string]*stream
 	closed  bool
 
+	feedsMu sync.Mutex // guards the map; it is taken after a stream's lock
+	feeds   map[string]*feed
+
 	posts  posts
 	claims claims
 	blobs  blobs
+	usage  usage
+	keys   keys
+	audit  auditLog
+	rigs   rigs
 }
 
 var _ session.Backend = (*Store)(nil)
@@ -41,11 +50,13 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{now: o.Now, tenants: map[string]map[string]*stream{}}
+	s := &Store{now: o.Now, tenants: map[string]map[string]*stream{}, feeds: map[string]*feed{}}
 	s.posts.kept = map[idemKey]posted{}
 	s.claims.workers = map[string]*worker{}
 	s.claims.asking = map[*stream]struct{}{}
 	s.blobs.kept = map[blobKey]*blob{}
+	s.usage.kept = map[account]*session.Used{}
+	s.rigs.kept = map[ledger.Rig]*rig{}
 	return s
 }
 
@@ -183,13 +194,30 @@ func (s *Store) add(st *stream, p *session.Post) (session.Posted, error) {
 	return done, nil
 }
 
-// commit adds the events, all or none, and numbers them.
+// commit adds the events, all or none, numbers them and counts their use.
 func (s *Store) commit(st *stream, evs []session.Event) error {
+	tally := tallies.Get().(*session.Tally)
+	defer tallies.Put(tally)
+	*tally = (*tally)[:0]
+	if err := s.keep(st, evs, tally); err != nil {
+		return err
+	}
+	s.usage.add(*tally)
+	return nil
+}
+
+// keep adds the events, all or none, and numbers them; tally takes their use in
+// unless it is nil.
+func (s *Store) keep(st *stream, evs []session.Event, tally *session.Tally) error {
 	sum := st.sum
 	for i := range evs {
 		seq := evs[i].Seq
 		evs[i].Seq = sum.Last + 1
-		err := sum.Apply(&evs[i])
+		var err error
+		if tally != nil {
+			err = tally.Add(&sum, &evs[i])
+		}
+		err = cmp.Or(err, sum.Apply(&evs[i]))
 		evs[i].Seq = seq
 		if err != nil {
 			return err
@@ -202,7 +230,11 @@ func (s *Store) commit(st *stream, evs []session.Event) error {
 		evs[i].Seq = st.sum.Last + int64(i) + 1
 		st.log.add(&evs[i])
 	}
+	first := st.sum.Last + 1
 	st.sum = sum
+	if len(evs) > 0 {
+		s.fed(st, first)
+	}
 	return nil
 }
 
@@ -256,7 +288,7 @@ func (s *Store) List(ctx context.Context, tenant string, q session.Query) iter.S
 				return
 			}
 			sum := st.summary()
-			if q.Status != "" && sum.Status() != q.Status || q.Asking && !sum.Asking || q.Search != nil && !st.says(q.Search) {
+			if q.Status != "" && sum.Status() != q.Status || q.Profile != "" && sum.Profile != q.Profile || q.Asking && !sum.Asking || q.Search != nil && !st.says(q.Search) {
 				continue
 			}
 			if n++; !yield(sum, nil) || n == q.Limit {

@@ -36,6 +36,10 @@ func (s *Store) Prune(ctx context.Context, k session.Key, last int64) error {
 		}
 	}
 	s.blobs.release(st)
+	s.feedsMu.Lock()
+	f := s.feeds[k.Tenant]
+	s.feedsMu.Unlock()
+	f.drop(st)
 	return nil
 }
 
@@ -74,7 +78,7 @@ func (s *Store) Restore(ctx context.Context, k session.Key, evs []session.Event)
 		return &session.Exists{Key: k}
 	}
 	st := &stream{key: k, sum: session.Summary{Key: k}}
-	if err := s.commit(st, evs); err != nil {
+	if err := s.keep(st, evs, nil); err != nil {
 		return err
 	}
 	if s.tenants[k.Tenant] == nil {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -35,7 +36,7 @@ func (s *Store) Append(ctx context.Context, k session.Key, l session.Lease, afte
 		case after != st.sum.Last:
 			return t.behind(st, after)
 		}
-		return t.add(st, evs)
+		return t.add(st, evs, true)
 	})
 	if err != nil {
 		return 0, err
@@ -69,10 +70,11 @@ func (t *tx) behind(st *stream, after int64) error {
 	return &session.Behind{Key: k, Events: missed}
 }
 
-// add writes the events and the stream that holds them.
-func (t *tx) add(st *stream, evs []session.Event) error {
+// add writes the events and the stream that holds them, and counts their use or
+// does not.
+func (t *tx) add(st *stream, evs []session.Event, counts bool) error {
 	first := st.sum.Last + 1
-	sum, err := follow(st.sum, evs)
+	sum, tally, err := follow(st.sum, evs)
 	if err != nil {
 		return err
 	}
@@ -91,23 +93,30 @@ func (t *tx) add(st *stream, evs []session.Event) error {
 			VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)`,
 			st.id, first+int64(i), int32(e.V), e.Session, e.Loop, e.Turn, e.Agent, e.Depth, e.Chain, e.Time, e.Type, e.Data, e.Refs)
 	}
+	if len(evs) > 0 {
+		b.Queue(feedInsert, sum.Key.Tenant, st.id, first, sum.Last)
+	}
 	if len(blobs) > 0 {
 		b.Queue(`INSERT INTO blob_refs (blob, stream) SELECT unnest($1::bigint[]), $2 ON CONFLICT DO NOTHING`, blobs, st.id)
 		b.Queue(`UPDATE blobs SET needed = true WHERE id = ANY ($1) AND NOT needed`, blobs)
 	}
+	if counts {
+		count(b, st.id, tally)
+	}
 	return t.SendBatch(t.ctx, b).Close()
 }
 
-// follow returns the summary with the events that come after it.
-func follow(sum session.Summary, evs []session.Event) (session.Summary, error) {
+// follow returns the summary with the events that come after it, and what they use.
+func follow(sum session.Summary, evs []session.Event) (session.Summary, session.Tally, error) {
+	var tally session.Tally
 	for i := range evs {
 		e := evs[i] // its number is set when it is stored
 		e.Seq = sum.Last + 1
-		if err := sum.Apply(&e); err != nil {
-			return sum, &refused{err}
+		if err := cmp.Or(tally.Add(&sum, &e), sum.Apply(&e)); err != nil {
+			return sum, nil, &refused{err}
 		}
 	}
-	return sum, nil
+	return sum, tally, nil
 }
 
 // refs finds the blobs that the events name, and keeps them from being removed.

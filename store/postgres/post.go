@@ -90,7 +90,7 @@ func (t *tx) post(k session.Key, p *session.Post) (*stream, session.Posted, erro
 	if p.OnlyIdle && !st.sum.AtRest() {
 		return nil, session.Posted{}, &session.Busy{Key: k}
 	}
-	sum, err := follow(st.sum, p.Events)
+	sum, _, err := follow(st.sum, p.Events)
 	if err != nil {
 		return nil, session.Posted{}, err
 	}
@@ -102,5 +102,5 @@ func (t *tx) post(k session.Key, p *session.Post) (*stream, session.Posted, erro
 		}
 		done.Lease = &l
 	}
-	return st, done, t.add(st, p.Events)
+	return st, done, t.add(st, p.Events, false) // what is posted uses nothing
 }

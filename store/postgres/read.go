@@ -62,7 +62,10 @@ func (s *Store) Summary(ctx context.Context, k session.Key) (session.Summary, er
 		}
 		return err
 	})
-	return sum.scanned(), err
+	if err != nil {
+		return session.Summary{Key: k}, err
+	}
+	return sum.scanned()
 }
 
 // List implements session.Store.
@@ -94,6 +97,9 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 	if q.Status != "" {
 		where(` AND status = $%d`, string(q.Status))
 	}
+	if q.Profile != "" {
+		where(` AND profile = $%d`, q.Profile)
+	}
 	if q.Asking {
 		query += ` AND asking`
 	}
@@ -108,8 +114,10 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 		}
 		sums, err = pgx.AppendRows(sums, rows, func(row pgx.CollectableRow) (session.Summary, error) {
 			sum := summary{Summary: session.Summary{Key: session.Key{Tenant: tenant}}}
-			err := row.Scan(append(sum.targets(), &sum.Key.Stream)...)
-			return sum.scanned(), err
+			if err := row.Scan(append(sum.targets(), &sum.Key.Stream)...); err != nil {
+				return sum.Summary, err
+			}
+			return sum.scanned()
 		})
 		return err
 	})

@@ -23,10 +23,18 @@ func (s *Store) Prune(ctx context.Context, k session.Key, last int64) error {
 		if err != nil {
 			return err
 		}
+		if err := t.exec(feedLock, k.Tenant); err != nil {
+			return err
+		}
+		err = t.exec(`UPDATE feed SET stream = NULL WHERE stream = $1 AND pos = (SELECT max(pos) FROM feed WHERE tenant = $2 AND pos IS NOT NULL)`, st.id, k.Tenant)
+		if err != nil {
+			return err
+		}
 		for _, step := range []struct {
 			query string
 			arg   any
 		}{
+			{`DELETE FROM feed WHERE stream = $1`, st.id},
 			{`SELECT 1 FROM blobs WHERE id IN (SELECT blob FROM blob_refs WHERE stream = $1) ORDER BY id FOR UPDATE`, st.id},
 			{`INSERT INTO retention (stream) VALUES ($1)`, st.id},
 			{`DELETE FROM events WHERE stream = $1`, st.id},
@@ -60,7 +68,7 @@ func (s *Store) Restore(ctx context.Context, k session.Key, evs []session.Event)
 		if st != nil {
 			return &session.Exists{Key: k}
 		}
-		return t.add(&stream{sum: session.Summary{Key: k}}, evs)
+		return t.add(&stream{sum: session.Summary{Key: k}}, evs, false)
 	})
 }
 

@@ -31,7 +31,7 @@ func (s *Store) migrate(ctx context.Context, cfg *pgx.ConnConfig, schema string)
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithGoMigrations(countLog()))
 	if err != nil {
 		return err
 	}

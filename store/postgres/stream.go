@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,41 +28,47 @@ const (
 	// columns are those of a summary, in the order of scan and values.
 	columns = `last, shared, profile, title, created, updated, last_active,
 		turns, input, output, cache_read, cache_write, cost, estimated,
-		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why`
+		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why, payers`
 
 	streamQuery = `SELECT ` + columns + `, id, epoch, worker, waiting
 		FROM streams WHERE tenant = $1 AND stream = $2 FOR NO KEY UPDATE`
 
 	streamInsert = `INSERT INTO streams (` + columns + `, epoch, worker, waiting, runnable, status, tenant, stream)
-		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33)
+		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33,$34)
 		ON CONFLICT DO NOTHING RETURNING id`
 
 	streamUpdate = `UPDATE streams SET (` + columns + `, epoch, worker, waiting, runnable, status)
-		= ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31) WHERE id = $32`
+		= ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32) WHERE id = $33`
 )
 
-// summary scans a summary; until may be null, and settings are a text.
+// summary scans a summary; until may be null, and settings and payers are texts.
 type summary struct {
 	session.Summary
 	until    *time.Time
 	settings string
+	payers   string
 }
 
 func (s *summary) targets() []any {
 	return append(make([]any, 0, 28),
 		&s.Last, &s.Shared, &s.Profile, &s.Title, &s.Created, &s.Updated, &s.LastActive,
 		&s.Turns, &s.Usage.Input, &s.Usage.Output, &s.Usage.CacheRead, &s.Usage.CacheWrite, &s.Usage.Cost, &s.Usage.Estimated,
-		&s.Open, &s.Suspended, &s.Failed, &s.Prompts, &s.Notes, &s.Held, &s.until, &s.Children, &s.Asking, &s.settings, &s.Origin, &s.Why)
+		&s.Open, &s.Suspended, &s.Failed, &s.Prompts, &s.Notes, &s.Held, &s.until, &s.Children, &s.Asking, &s.settings, &s.Origin, &s.Why, &s.payers)
 }
 
-func (s *summary) scanned() session.Summary {
+func (s *summary) scanned() (session.Summary, error) {
 	out := s.Summary
 	out.Created, out.Updated, out.LastActive = out.Created.UTC(), out.Updated.UTC(), out.LastActive.UTC()
 	if s.until != nil {
 		out.Until = s.until.UTC()
 	}
-	out.Settings, _ = session.ParseSettings(s.settings) // written by Text
-	return out
+	var unread, unpaid error
+	out.Settings, unread = session.ParseSettings(s.settings)
+	out.Payers, unpaid = session.ParsePayers(s.payers)
+	if err := errors.Join(unread, unpaid); err != nil {
+		return out, fmt.Errorf("session %s: %w", s.Key.Stream, err)
+	}
+	return out, nil
 }
 
 func values(s *session.Summary) []any {
@@ -69,7 +76,7 @@ func values(s *session.Summary) []any {
 		s.Last, s.Shared, storable(s.Profile), storable(s.Title), s.Created, s.Updated, s.LastActive,
 		s.Turns, s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Cost, s.Usage.Estimated,
 		s.Open, s.Suspended, s.Failed, s.Prompts, s.Notes, s.Held, orNull(s.Until), s.Children, s.Asking,
-		storable(s.Settings.Text()), s.Origin, storable(s.Why))
+		storable(s.Settings.Text()), s.Origin, storable(s.Why), storable(session.PayersText(s.Payers)))
 }
 
 // storable is a text for people as the database can hold it.
@@ -97,7 +104,9 @@ func (t *tx) stream(k session.Key) (*stream, error) {
 	case err != nil:
 		return nil, err
 	}
-	st.sum = sum.scanned()
+	if st.sum, err = sum.scanned(); err != nil {
+		return nil, err
+	}
 	if owner != nil {
 		st.owner = *owner
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql/driver"
@@ -41,11 +42,14 @@ func (w *writer) append(k session.Key, l session.Lease, after int64, evs []sessi
 	case after != st.sum.Last:
 		return w.behind(st, after)
 	}
-	sum, err := w.check(st, evs)
+	sum, tally, err := w.check(st, evs)
 	if err != nil {
 		return err
 	}
-	return w.add(st, sum, evs)
+	if err := w.add(st, sum, evs); err != nil {
+		return err
+	}
+	return w.count(tally)
 }
 
 // behind tells an owner, whose number is not the last one, what it has missed.
@@ -157,7 +161,7 @@ func (w *writer) post(k session.Key, p *session.Post) (*stream, session.Posted, 
 	if p.OnlyIdle && !st.sum.AtRest() {
 		return nil, session.Posted{}, &session.Busy{Key: k}
 	}
-	sum, err := w.check(st, p.Events)
+	sum, _, err := w.check(st, p.Events) // what is posted uses nothing
 	if err != nil {
 		return nil, session.Posted{}, err
 	}
@@ -173,29 +177,30 @@ func (w *writer) post(k session.Key, p *session.Post) (*stream, session.Posted, 
 }
 
 // check finds out, without changing anything, whether the events can follow
-// the stream's last, and returns the summary with them.
-func (w *writer) check(st *stream, evs []session.Event) (session.Summary, error) {
-	sum := st.sum
+// the stream's last, and returns the summary with them and what they use.
+func (w *writer) check(st *stream, evs []session.Event) (session.Summary, session.Tally, error) {
+	sum, tally := st.sum, w.tally[:0]
+	defer func() { w.tally = tally }()
 	for i := range evs {
 		e := &evs[i]
 		seq := e.Seq
 		e.Seq = sum.Last + 1
-		err := sum.Apply(e)
+		err := cmp.Or(tally.Add(&sum, e), sum.Apply(e))
 		e.Seq = seq
 		if err != nil {
-			return sum, err
+			return sum, nil, err
 		}
 		for _, digest := range e.Refs {
 			b, err := w.blob(recent.Blob{Tenant: st.sum.Key.Tenant, Digest: digest})
 			if err != nil {
-				return sum, err
+				return sum, nil, err
 			}
 			if b == nil {
-				return sum, admit.MissingBlob(st.sum.Key, e, digest)
+				return sum, nil, admit.MissingBlob(st.sum.Key, e, digest)
 			}
 		}
 	}
-	return sum, nil
+	return sum, tally, nil
 }
 
 // add writes the events and the stream that holds them.
@@ -204,6 +209,11 @@ func (w *writer) add(st *stream, sum session.Summary, evs []session.Event) error
 	st.sum = sum
 	if err := w.save(st); err != nil {
 		return err
+	}
+	if len(evs) > 0 {
+		if err := w.feed(st, first); err != nil {
+			return err
+		}
 	}
 	for len(evs) > 0 {
 		n := min(len(evs), maxRows)

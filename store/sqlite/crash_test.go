@@ -20,7 +20,7 @@ import (
 
 // The test binary runs itself as another process that uses the same database.
 const (
-	childVar = "ROSTER_TEST_CHILD" // "append" or "post"
+	childVar = "ROSTER_TEST_CHILD" // "append", "post" or "work"
 	fileVar  = "ROSTER_TEST_FILE"
 	nameVar  = "ROSTER_TEST_NAME"
 )
@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		run = childAppends
 	case "post":
 		run = childPosts
+	case "work":
+		run = childWorks
 	default:
 		goleak.VerifyTestMain(m)
 		return

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"iter"
 
 	"github.com/rosterrun/roster/session"
@@ -38,10 +39,12 @@ func (s *Store) page(ctx context.Context, k session.Key, after int64) (evs []ses
 func (s *Store) Summary(ctx context.Context, k session.Key) (session.Summary, error) {
 	var sum session.Summary
 	err := s.read(ctx, func(c *conn) error {
-		return c.query(`SELECT `+columns+` FROM streams WHERE tenant = ? AND stream = ?`, func(row []driver.Value) bool {
-			sum = scanSummary(k, row)
+		var unread error
+		err := c.query(`SELECT `+columns+` FROM streams WHERE tenant = ? AND stream = ?`, func(row []driver.Value) bool {
+			sum, unread = scanSummary(k, row)
 			return false
 		}, k.Tenant, k.Stream)
+		return errors.Join(err, unread)
 	})
 	if err == nil && sum.Last == 0 {
 		err = session.ErrNoStream
@@ -76,6 +79,10 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 		query += ` AND status = ?`
 		args = append(args, string(q.Status))
 	}
+	if q.Profile != "" {
+		query += ` AND profile = ?`
+		args = append(args, q.Profile)
+	}
 	if q.Asking {
 		query += ` AND asking = 1`
 	}
@@ -86,10 +93,16 @@ func (s *Store) list(ctx context.Context, tenant string, q session.Query, limit 
 	query += ` ORDER BY stream DESC LIMIT ?`
 	args = append(args, int64(limit))
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(query, func(row []driver.Value) bool {
-			sums = append(sums, scanSummary(session.Key{Tenant: tenant, Stream: str(row[summaryColumns])}, row))
+		var unread error
+		err := c.query(query, func(row []driver.Value) bool {
+			var sum session.Summary
+			if sum, unread = scanSummary(session.Key{Tenant: tenant, Stream: str(row[summaryColumns])}, row); unread != nil {
+				return false
+			}
+			sums = append(sums, sum)
 			return true
 		}, args...)
+		return errors.Join(err, unread)
 	})
 	return sums, err
 }

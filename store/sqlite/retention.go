@@ -41,6 +41,8 @@ func (w *writer) prune(k session.Key, last int64) error {
 		{`DELETE FROM words WHERE rowid IN (SELECT id FROM worded WHERE stream = ?)`, []any{st.id}},
 		{`DELETE FROM worded WHERE stream = ?`, []any{st.id}},
 		{`DELETE FROM posts WHERE stream = ?`, []any{st.id}},
+		{`UPDATE feed SET stream = NULL WHERE stream = ? AND pos = (SELECT max(pos) FROM feed WHERE tenant = ?)`, []any{st.id, k.Tenant}},
+		{`DELETE FROM feed WHERE stream = ?`, []any{st.id}},
 		{`DELETE FROM streams WHERE id = ?`, []any{st.id}},
 	} {
 		if err := w.exec(step.query, step.args...); err != nil {
@@ -66,7 +68,7 @@ func (s *Store) Restore(ctx context.Context, k session.Key, evs []session.Event)
 			return &session.Exists{Key: k}
 		}
 		st = &stream{sum: session.Summary{Key: k}}
-		sum, err := w.check(st, evs)
+		sum, _, err := w.check(st, evs) // it was used elsewhere, or is counted
 		if err != nil {
 			return err
 		}

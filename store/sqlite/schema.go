@@ -17,7 +17,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration, which sets user_version.
-	schema = 7
+	schema = 13
 	// application marks the file as ours ("Rost").
 	application = 0x526f7374
 )
@@ -76,7 +76,7 @@ func runMigrations(ctx context.Context, dsn string) error {
 	db := sql.OpenDB(connector(dsn))
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithGoMigrations(countLog()))
 	if err != nil {
 		return err
 	}

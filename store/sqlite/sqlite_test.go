@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestOpenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := open(t, path, sqlite.Options{}).Summary(t.Context(), key("a"))
-	if err != nil || got != want {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("summary after opening again: %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -397,4 +398,30 @@ func TestAnotherProcessHoldsTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, s, key("s1"))
+}
+
+// TestUnreadableRow: a row that another program has broken is an error, with the file,
+// and not a session without settings and payers.
+func TestUnreadableRow(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := open(t, path, sqlite.Options{})
+	start(t, s, key("s1"))
+	for column, says := range map[string]string{"payers": "session s1: who pays for it cannot be read", "settings": "session s1: its settings cannot be read"} {
+		if err := s.Exec(t.Context(), "UPDATE streams SET "+column+" = '{broken'"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Summary(t.Context(), key("s1"))
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", column, err)
+		}
+		for _, err = range s.List(t.Context(), key("s1").Tenant, session.Query{}) {
+			if err == nil {
+				t.Errorf("%s: it is listed", column)
+			}
+		}
+		if err := s.Exec(t.Context(), "UPDATE streams SET "+column+" = ''"); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,19 +29,19 @@ const (
 	// columns are those of a summary, in the order of scan and values.
 	columns = `last, shared, profile, title, created, updated, last_active,
 		turns, input, output, cache_read, cache_write, cost, estimated,
-		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why`
-	summaryColumns = 26
+		open, suspended, failed, prompts, notes, held, until, children, asking, settings, origin, why, payers`
+	summaryColumns = 27
 
 	streamQuery = `SELECT ` + columns + `, id, epoch, worker, waiting
 		FROM streams WHERE tenant = ? AND stream = ?`
 
 	streamInsert = `INSERT INTO streams (` + columns + `,
 		epoch, worker, waiting, runnable, status, tenant, stream)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 
 	streamUpdate = `UPDATE streams SET (` + columns + `,
 		epoch, worker, waiting, runnable, status)
-		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?`
+		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE id = ?`
 )
 
 // stream returns the row of a stream, or nil.
@@ -48,18 +50,22 @@ func (w *writer) stream(k session.Key) (*stream, error) {
 		return st, nil
 	}
 	var st *stream
+	var unread error
 	err := w.conn.query(streamQuery, func(row []driver.Value) bool {
-		st = &stream{sum: scanSummary(k, row)}
+		st = &stream{}
+		st.sum, unread = scanSummary(k, row)
 		row = row[summaryColumns:]
 		st.id, st.epoch = integer(row[0]), integer(row[1])
 		st.owner = str(row[2])
 		st.waiting = instant(row[3])
 		return false
 	}, k.Tenant, k.Stream)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, &fault{err}
-	}
-	if st != nil {
+	case unread != nil:
+		return nil, unread
+	case st != nil:
 		recent.Add(w.known.streams, k, st, maxStreams)
 	}
 	return st, nil
@@ -102,15 +108,19 @@ func summaryValues(s *session.Summary) []any {
 	return append(make([]any, 0, 32),
 		s.Last, s.Shared, s.Profile, s.Title, s.Created.UnixMicro(), s.Updated.UnixMicro(), s.LastActive.UnixMicro(),
 		int64(s.Turns), s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Cost, s.Usage.Estimated,
-		s.Open, s.Suspended, s.Failed, int64(s.Prompts), int64(s.Notes), int64(s.Held), micros(s.Until), int64(s.Children), s.Asking, s.Settings.Text(), s.Origin, s.Why)
+		s.Open, s.Suspended, s.Failed, int64(s.Prompts), int64(s.Notes), int64(s.Held), micros(s.Until), int64(s.Children), s.Asking, s.Settings.Text(), s.Origin, s.Why, session.PayersText(s.Payers))
 }
 
-func scanSummary(k session.Key, row []driver.Value) session.Summary {
+func scanSummary(k session.Key, row []driver.Value) (session.Summary, error) {
 	var until time.Time
 	if at := integer(row[20]); at != 0 {
 		until = instant(row[20])
 	}
-	settings, _ := session.ParseSettings(str(row[23])) // written by Text
+	settings, unread := session.ParseSettings(str(row[23]))
+	payers, unpaid := session.ParsePayers(str(row[26]))
+	if err := errors.Join(unread, unpaid); err != nil {
+		return session.Summary{Key: k}, fmt.Errorf("session %s: %w", k.Stream, err)
+	}
 	return session.Summary{
 		Key:  k,
 		Last: integer(row[0]), Shared: truth(row[1]),
@@ -125,8 +135,8 @@ func scanSummary(k session.Key, row []driver.Value) session.Summary {
 		Open: truth(row[14]), Suspended: truth(row[15]), Failed: truth(row[16]),
 		Prompts: int(integer(row[17])), Notes: int(integer(row[18])), Held: int(integer(row[19])),
 		Until: until, Children: int(integer(row[21])), Asking: truth(row[22]), Settings: settings,
-		Origin: str(row[24]), Why: str(row[25]),
-	}
+		Origin: str(row[24]), Why: str(row[25]), Payers: payers,
+	}, nil
 }
 
 // micros is a time as it is stored; none is 0.

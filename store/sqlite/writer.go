@@ -18,7 +18,8 @@ type writer struct {
 	turns turns
 	now   func() time.Time
 	known known
-	args  []any // of the last insert, to be used again
+	args  []any         // of the last insert, to be used again
+	tally session.Tally // of the last commit, likewise
 	// version is SQLite's data_version of this connection: it changes when
 	// another connection commits.
 	version int64
@@ -29,12 +30,14 @@ type known struct {
 	streams map[session.Key]*stream
 	workers map[string]struct{} // alive
 	blobs   map[recent.Blob]*blob
+	feeds   map[string]int64 // the newest position of tenants
 }
 
 const (
 	maxStreams = 2048
 	maxBlobs   = 1024
 	maxWorkers = 64
+	maxFeeds   = 1024
 )
 
 func newWriter(c *conn, path string, now func() time.Time) *writer {
@@ -44,7 +47,7 @@ func newWriter(c *conn, path string, now func() time.Time) *writer {
 }
 
 func (w *writer) forget() {
-	w.known = known{map[session.Key]*stream{}, map[string]struct{}{}, map[recent.Blob]*blob{}}
+	w.known = known{map[session.Key]*stream{}, map[string]struct{}{}, map[recent.Blob]*blob{}, map[string]int64{}}
 }
 
 // commit runs the ops in one transaction. If that fails, each gets its own, so

@@ -194,6 +194,18 @@ var tools = [...]Tool{
 		Holds: "It is offered where there is a profile that it may be handed over to; the names and summaries of those follow what the model is told.",
 	},
 	{
+		Name: "emit", Subject: "the event",
+		Summary: "fire an event that starts other work",
+		Text: "Fire an event when your work has come to what its description says, so that others go on from there. It is sent when your work has " +
+			"ended well, with the payload; nobody answers. The events are:\n",
+		Inputs: []Input{
+			{Name: "event", Type: "string", Required: true, Min: 1, Max: 128, Text: "Which event"},
+			{Name: "description", Type: "string", Max: 1000, Text: "What has happened, in one sentence"},
+			{Name: "payload", Type: "string", Max: 262144, Text: "All that whoever goes on has to know"},
+		},
+		Holds: "It is offered in the runs of a rig, where another knot waits for an event of this one.",
+	},
+	{
 		Name: "ask_user", Subject: "the question",
 		Summary: "ask the user a question",
 		Text: "Ask the user a question, and wait for the answer. Ask what only the user can say, such as a " +
@@ -231,7 +243,6 @@ var tools = [...]Tool{
 			{Name: "text", Type: "string", Required: true, Min: 1, Max: 20000, Text: "All that has to be known from here on, with names, paths and values"},
 		},
 	},
-	{Name: "emit", Summary: "raise an event", Later: true},
 	{
 		Name: "browser_open", Group: Browser, Subject: "the address, as for `webfetch`; where a page leads by itself is judged as if it had been called", Named: true,
 		Summary: "open a page in a browser",

@@ -255,6 +255,10 @@ func (c *Client) run() {
 func (c *Client) up(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	select { // what was asked for before is done with this connection
+	case <-c.restart:
+	default:
+	}
 	c.session = s
 	generation := c.state.Generation
 	c.state = State{Up: true, Since: time.Now(), Info: s.info, Generation: generation}
@@ -337,10 +341,6 @@ var (
 
 // serve keeps the list of tools fresh until the connection is to end, and says why.
 func (c *Client) serve(s *session) error {
-	select { // it was asked for before this connection was
-	case <-c.restart:
-	default:
-	}
 	idle := time.NewTimer(c.idle())
 	defer idle.Stop()
 	for {

@@ -29,7 +29,8 @@ type Library struct {
 
 	mu      sync.Mutex
 	looks   []look
-	telling bool // looks tell every change
+	overs   []look // see look
+	telling bool   // looks tell every change
 	cache   map[string]*entry
 	last    *Snapshot
 }
@@ -85,7 +86,7 @@ func (l *Library) Snapshot() *Snapshot {
 	if next := newSnapshot(entries, w.ds); l.last == nil || !l.last.equal(next) {
 		l.last = next
 	}
-	l.looks = w.looks
+	l.note(w.looks, now)
 	l.telling = !slices.ContainsFunc(w.looks, func(k look) bool { return lately(k.stamp, now) })
 	return l.last
 }
@@ -94,13 +95,55 @@ func lately(s stamp, now time.Time) bool {
 	return now.UnixNano()-max(s.mtime, s.ctime) < int64(racy)
 }
 
+// maxOvers bounds the folders above what is not there: the places are below a few.
+const maxOvers = 8
+
+// note keeps the looks of a walk, and of the paths that are not there what is above
+// them: as long as that is as it was, they have not come.
+func (l *Library) note(looks []look, now time.Time) {
+	l.looks, l.overs = looks, nil
+	for i := range looks {
+		k := &looks[i]
+		if k.stamp != (stamp{}) {
+			continue
+		}
+		at := k.path
+		for over := (look{}); over.stamp == (stamp{}) && at != filepath.Dir(at); {
+			at = filepath.Dir(at)
+			// The path may have come before this look at what is over it.
+			if over = lookAt(at); over.stamp != (stamp{}) && !lately(over.stamp, now) && lookAt(k.path).stamp == (stamp{}) {
+				k.over = l.overAs(over)
+			}
+		}
+	}
+}
+
+// overAs is the place of a folder among those that are above paths, from 1; 0: there
+// are too many.
+func (l *Library) overAs(over look) int {
+	i := slices.Index(l.overs, over)
+	if i < 0 && len(l.overs) < maxOvers {
+		i = len(l.overs)
+		l.overs = append(l.overs, over)
+	}
+	return i + 1
+}
+
 // same says whether nothing has changed since the last look.
 func (l *Library) same() bool {
 	if !l.telling {
 		return false
 	}
+	var over [maxOvers]bool // is as it was
+	for i := range l.overs {
+		over[i] = lookAt(l.overs[i].path) == l.overs[i]
+	}
 	for i := range l.looks {
-		if lookAt(l.looks[i].path) != l.looks[i] {
+		k := &l.looks[i]
+		if k.over > 0 && over[k.over-1] {
+			continue
+		}
+		if lookAt(k.path).stamp != k.stamp {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -246,6 +247,52 @@ func TestFresh(t *testing.T) {
 	d.skill(a, "four")
 	if s := l.Snapshot(); s == before || names(s) != "a=four b=b" {
 		t.Errorf("a change of what was settled: %s", names(s))
+	}
+}
+
+// TestFreshAboveWhatIsNotThere: places that are not there are known by what is above
+// them, as long as that is as it was, and are seen when they come.
+func TestFreshAboveWhatIsNotThere(t *testing.T) {
+	d := newDirs(t)
+	l := d.open()
+	settle := func() *Snapshot { // two seconds after the last change
+		s := l.Snapshot()
+		l.note(l.looks, time.Now().Add(time.Hour))
+		l.telling = true
+		return s
+	}
+	before := settle()
+	known := 0
+	for _, k := range l.looks {
+		if k.over > 0 {
+			known++
+		}
+	}
+	if known == 0 || len(l.overs) == 0 || len(l.overs) >= known {
+		t.Errorf("%d of %d paths are known by %d above them", known, len(l.looks), len(l.overs))
+	}
+	if l.Snapshot() != before {
+		t.Error("another snapshot of the same")
+	}
+	d.write(d.workspace+"/notes.txt", "x") // beside them
+	if !l.same() {
+		t.Error("what came beside them is taken for a change of them")
+	}
+	settle()
+	for i, place := range []string{d.workspace + "/skills", d.workspace + "/.claude/skills", d.user + "/.claude/skills", d.home + "/skills"} {
+		name := string(rune('a' + i))
+		d.skill(place+"/"+name, "new")
+		if s := l.Snapshot(); !strings.Contains(names(s), name+"=new") {
+			t.Errorf("%s is not seen: %s", place, names(s))
+		}
+		settle()
+		if err := os.RemoveAll(place); err != nil {
+			t.Fatal(err)
+		}
+		if s := l.Snapshot(); strings.Contains(names(s), name+"=") {
+			t.Errorf("%s is still there: %s", place, names(s))
+		}
+		settle()
 	}
 }
 

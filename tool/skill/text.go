@@ -16,13 +16,39 @@ import (
 
 // Body reads what the skill says, as its file is now.
 func (s *Skill) Body() (string, error) {
-	data := s.data
-	if s.Dir != "" {
-		var err error
-		if data, err = readFile(s.root, s.Path()); err != nil {
-			return "", fmt.Errorf("%s cannot be read: %w", s.File, bare(err))
-		}
+	data, err := s.read()
+	if err != nil {
+		return "", err
 	}
+	return s.body(data)
+}
+
+// Whole reads the SKILL.md as it is now: what it says, all of its text, and the
+// revision that this has.
+func (s *Skill) Whole() (body, text, rev string, err error) {
+	data, err := s.read()
+	if err != nil {
+		return "", "", "", err
+	}
+	if s.Dir != "" {
+		rev = revision(data)
+	}
+	body, err = s.body(data)
+	return body, string(data), rev, err
+}
+
+func (s *Skill) read() ([]byte, error) {
+	if s.Dir == "" {
+		return s.data, nil
+	}
+	data, err := readFile(s.root, s.Path())
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", s.File, bare(err))
+	}
+	return data, nil
+}
+
+func (s *Skill) body(data []byte) (string, error) {
 	f, ds := profile.Split(s.File, data)
 	for i := range ds {
 		if ds[i].Severity == profile.SeverityError {

@@ -35,6 +35,9 @@ type stamp struct {
 type look struct {
 	path  string
 	stamp stamp
+	// over says, of a path that is not there, what of a library's overs is there
+	// above it, counted from 1; 0: nobody knows.
+	over int
 }
 
 func lookAt(path string) look {
@@ -47,7 +50,7 @@ func lookAt(path string) look {
 		if err != nil {
 			return look{path: path}
 		}
-		return look{path, stamp{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino}}
+		return look{path: path, stamp: stamp{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino}}
 	}
 }
 

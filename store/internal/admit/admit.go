@@ -99,8 +99,8 @@ func Creates(p *session.Post) bool {
 }
 
 // Digest is the sum of what makes two posts the same: the types and bodies of
-// their events. Time, ids and the stream asked for may differ, and so may what a command
-// comes to each time that it is called.
+// their events. Time, ids, the request, its key and the stream asked for may differ, and so may what
+// a command comes to each time that it is called.
 func Digest(evs []session.Event) [sha256.Size]byte {
 	h := sha256.New()
 	var n [8]byte
@@ -111,10 +111,13 @@ func Digest(evs []session.Event) [sha256.Size]byte {
 	}
 	for i := range evs {
 		write([]byte(evs[i].Type))
-		if p, ok := evs[i].Body.(*session.Prompt); ok && p.Command != nil {
-			called := *p
-			called.Parts = nil
-			write(called.AppendJSON(nil))
+		if p, ok := evs[i].Body.(*session.Prompt); ok && (p.Command != nil || p.Request != "" || p.KeyID != "") {
+			same := *p
+			same.Request, same.KeyID = "", ""
+			if p.Command != nil {
+				same.Parts = nil
+			}
+			write(same.AppendJSON(nil))
 			continue
 		}
 		write(evs[i].Data)

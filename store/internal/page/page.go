@@ -19,23 +19,34 @@ const (
 // Log yields the events after a number. next gives those that come next, and
 // whether there may be more.
 func Log(ctx context.Context, after int64, next func(after int64) (evs []session.Event, more bool, err error)) iter.Seq2[session.Event, error] {
-	return func(yield func(session.Event, error) bool) {
+	return pages(ctx, after, next, func(e *session.Event) int64 { return e.Seq })
+}
+
+// Feed yields the events after a position of a tenant's feed, as Log does.
+func Feed(ctx context.Context, after session.Position, next func(after session.Position) (fed []session.Fed, more bool, err error)) iter.Seq2[session.Fed, error] {
+	return pages(ctx, after, next, func(f *session.Fed) session.Position { return f.At })
+}
+
+// pages yields what is after a place; place is that of one.
+func pages[T, P any](ctx context.Context, after P, next func(after P) ([]T, bool, error), place func(*T) P) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		for more := true; more; {
-			var evs []session.Event
+			var found []T
 			var err error
-			evs, more, err = next(after)
-			for _, e := range evs {
+			found, more, err = next(after)
+			for i := range found {
 				if err := ctx.Err(); err != nil {
-					yield(session.Event{}, err)
+					yield(none, err)
 					return
 				}
-				if !yield(e, nil) {
+				if !yield(found[i], nil) {
 					return
 				}
-				after = e.Seq
+				after = place(&found[i])
 			}
 			if err != nil {
-				yield(session.Event{}, err)
+				yield(none, err)
 				return
 			}
 		}

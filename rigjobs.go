@@ -1,0 +1,123 @@
+package roster
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/rosterrun/roster/internal/view"
+	"github.com/rosterrun/roster/rig"
+	"github.com/rosterrun/roster/rig/ledger"
+)
+
+// RigStatus says how a rig stands: its knots, and how many jobs of each are in which
+// state.
+func (a *App) RigStatus(ctx context.Context, name string) (view.Rig, error) {
+	r, err := a.Rig(ctx, name)
+	if err != nil {
+		return view.Rig{}, err
+	}
+	store, err := a.Ledger(ctx)
+	if err != nil {
+		return view.Rig{}, err
+	}
+	counts, err := store.Counts(ctx, a.RigKey(name))
+	if err != nil {
+		return view.Rig{}, err
+	}
+	waiting, err := store.Jobs(ctx, a.RigKey(name), ledger.Query{States: []ledger.State{ledger.Queued}, Limit: ledger.MaxPage})
+	if err != nil {
+		return view.Rig{}, err
+	}
+	out := a.viewRig(r, counts, waiting)
+	return out, a.addRests(ctx, r, &out)
+}
+
+// addRests says of the knots of a rig that have jobs queued why they rest.
+func (a *App) addRests(ctx context.Context, r *rig.Rig, v *view.Rig) error {
+	from, err := a.rigReader(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range v.Knots {
+		k := &v.Knots[i]
+		knot, err := r.Knot(k.ID)
+		if k.Queued == 0 || err != nil { // it has errors, or is gone
+			continue
+		}
+		why, err := from.Rests(ctx, r.Name, knot)
+		if err != nil {
+			return err
+		}
+		k.Waits = cmp.Or(why, k.Waits)
+	}
+	return nil
+}
+
+func (a *App) viewRig(r *rig.Rig, counts []ledger.Count, waiting []ledger.Job) view.Rig {
+	noProfile := func(k *rig.Knot) bool { return a.withoutProfile(k) != nil }
+	return view.NewRig(r, noProfile, counts, waiting, time.Now())
+}
+
+// ledgerOf is Ledger, for a rig that has to be there: *rig.NoRigError.
+func (a *App) ledgerOf(ctx context.Context, name string) (ledger.Store, error) {
+	if err := rig.Lookup(a.Dir(), name); err != nil {
+		return nil, err
+	}
+	return a.Ledger(ctx)
+}
+
+// RigJobs lists jobs of a rig, the newest first.
+func (a *App) RigJobs(ctx context.Context, name string, q ledger.Query) ([]view.RigJob, error) {
+	store, err := a.ledgerOf(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := store.Jobs(ctx, a.RigKey(name), q)
+	list := make([]view.RigJob, len(jobs))
+	for i := range jobs {
+		list[i] = view.NewRigJob(&jobs[i])
+	}
+	return list, err
+}
+
+// RigJob is a job of a rig with its answer, and why it does not go on; or
+// ledger.ErrNoJob.
+func (a *App) RigJob(ctx context.Context, rig, id string) (view.RigJob, error) {
+	store, err := a.ledgerOf(ctx, rig)
+	if err != nil {
+		return view.RigJob{}, err
+	}
+	j, err := store.Job(ctx, a.RigKey(rig), id)
+	if err != nil {
+		return view.RigJob{}, err
+	}
+	out := answered(&j)
+	if r, err := a.rigReader(ctx); err != nil {
+		return out, err
+	} else if out.Waits, err = r.Waits(ctx, rig, &j); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+// ReplayJob queues a dead job of a rig anew, with the strand as it was then.
+func (a *App) ReplayJob(ctx context.Context, rig, id string) (view.RigJob, error) {
+	store, err := a.ledgerOf(ctx, rig)
+	if err == nil {
+		err = store.Replay(ctx, a.RigKey(rig), id)
+	}
+	if err != nil {
+		return view.RigJob{}, err
+	}
+	return a.RigJob(ctx, rig, id)
+}
+
+// DropJob takes a job of a rig out that is queued or dead.
+func (a *App) DropJob(ctx context.Context, rig, id string) error {
+	store, err := a.ledgerOf(ctx, rig)
+	if err != nil {
+		return err
+	}
+	return store.Drop(ctx, a.RigKey(rig), id)
+}
