@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,10 +50,33 @@ func (c *Client) busy() bool {
 	return c.calls > 0
 }
 
-// forgotten says whether the server has refused a call because it does not know the
-// session any more: it may have been started again.
-func (s *session) forgotten(err error) bool {
-	return errors.Is(err, sdk.ErrSessionMissing)
+// sending is what became of the request that carries a call over HTTP. The library
+// loses it now and then: the refusal that ends a connection also ends the calls on it,
+// each with whichever word comes first.
+type sending struct {
+	begun   atomic.Bool
+	refused atomic.Bool // the server did not know the session
+}
+
+type sendingKey struct{}
+
+func (h *sending) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sendingKey{}, h)
+}
+
+// sendingOf is what is known of a request; it is nobody's where no call is meant.
+func sendingOf(ctx context.Context) *sending {
+	if h, ok := ctx.Value(sendingKey{}).(*sending); ok {
+		return h
+	}
+	return &sending{}
+}
+
+// forgotten says whether a call has failed because the server does not know the
+// session any more: it may have been started again. The call has had no effect.
+func (s *session) forgotten(err error, call *sending) bool {
+	return errors.Is(err, sdk.ErrSessionMissing) || call.refused.Load() ||
+		s.web != nil && !call.begun.Load() && errors.Is(err, sdk.ErrConnectionClosed)
 }
 
 // end asks for another connection in place of a session, and says why.

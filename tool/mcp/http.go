@@ -115,6 +115,7 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 			sent.Header.Set(name, value)
 		}
 	}
+	sendingOf(ctx).begun.Store(true)
 	res, err := w.inner.RoundTrip(sent)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -144,6 +145,7 @@ func (w *web) refusal(r *http.Request, res *http.Response) *http.Response {
 	res.ContentLength = -1
 	if r.Header.Get(sessionHeader) != "" && lost(res.StatusCode, body) {
 		res.StatusCode, res.Status, body = http.StatusNotFound, "404 Not Found", nil
+		sendingOf(r.Context()).refused.Store(true)
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Method == http.MethodPost {

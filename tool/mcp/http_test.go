@@ -162,13 +162,41 @@ func TestServerStartedAgain(t *testing.T) {
 	}
 	t.Run("unseen", func(t *testing.T) {
 		f := newFixture(t)
-		s := listen(t, "127.0.0.1:0", forgets(400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)(over(library(t), nil)))
+		again := forgets(400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)
+		now, s := restartable(t, again(over(library(t), nil)))
 		c := f.connect(mcp.Server{Name: "web", URL: s.URL})
-		s.Config.Handler = forgets(400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)(over(library(t), nil))
+		now.Store(again(over(library(t), nil)))
 		if text, _, err := call(t, find(t, c, "echo"), `{"text":"hello"}`); err != nil || text != "hello" {
 			t.Errorf("%q, %v", text, err)
 		}
 	})
+	t.Run("unseen by many at once", func(t *testing.T) {
+		f := newFixture(t)
+		now, s := restartable(t, over(library(t), nil))
+		c := f.connect(mcp.Server{Name: "web", URL: s.URL})
+		for range 20 {
+			now.Store(over(library(t), nil))
+			var calls sync.WaitGroup
+			for range 8 {
+				calls.Go(func() {
+					if text, _, err := call(t, find(t, c, "echo"), `{"text":"hello"}`); err != nil || text != "hello" {
+						t.Errorf("%q, %v", text, err)
+					}
+				})
+			}
+			calls.Wait()
+		}
+	})
+}
+
+// restartable is a server that is another one as soon as another handler is stored,
+// while its port stays open.
+func restartable(t *testing.T, h http.Handler) (*atomic.Value, *httptest.Server) {
+	now := &atomic.Value{}
+	now.Store(h)
+	return now, listen(t, "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now.Load().(http.Handler).ServeHTTP(w, r)
+	}))
 }
 
 func TestHTTPListChanged(t *testing.T) {

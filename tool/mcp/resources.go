@@ -219,7 +219,8 @@ func (c *Client) ask(ctx context.Context, f func(context.Context, *session) erro
 		if err != nil {
 			return err
 		}
-		in, done := context.WithCancel(limited)
+		sent := &sending{}
+		in, done := context.WithCancel(sent.in(limited))
 		stop := context.AfterFunc(s.ctx, done)
 		err = f(in, s)
 		stop()
@@ -232,7 +233,7 @@ func (c *Client) ask(ctx context.Context, f func(context.Context, *session) erro
 		case limited.Err() != nil:
 			s.doubt()
 			return fmt.Errorf("the MCP server %s did not answer within %v", c.server.Name, c.server.timeout())
-		case attempt == 0 && (s.forgotten(err) || s.over()):
+		case attempt == 0 && (s.forgotten(err, sent) || s.over()):
 			if err := c.renew(limited, s, errForgotten); err != nil {
 				return err
 			}

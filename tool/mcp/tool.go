@@ -98,7 +98,8 @@ func (c *Client) call(ctx context.Context, p *plan, progress func(string)) (*sdk
 		if err != nil {
 			return nil, fmt.Errorf("%w; nothing was done", err)
 		}
-		res, err := s.call(ctx, p, progress)
+		sent := &sending{}
+		res, err := s.call(sent.in(ctx), p, progress)
 		if err == nil {
 			return res, nil
 		}
@@ -106,7 +107,7 @@ func (c *Client) call(ctx context.Context, p *plan, progress func(string)) (*sdk
 			s.doubt()
 			return nil, ctx.Err()
 		}
-		if s.forgotten(err) && attempt == 0 {
+		if s.forgotten(err, sent) && attempt == 0 {
 			if err := c.renew(ctx, s, errForgotten); err != nil {
 				return nil, err
 			}
@@ -119,7 +120,13 @@ func (c *Client) call(ctx context.Context, p *plan, progress func(string)) (*sdk
 func (s *session) call(ctx context.Context, p *plan, progress func(string)) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
+	defer context.AfterFunc(s.ctx, func() {
+		if s.web == nil || s.client.pool.ctx.Err() != nil {
+			cancel()
+			return
+		}
+		time.AfterFunc(refusing, cancel)
+	})()
 	params := &sdk.CallToolParams{Name: p.Tool.Tool, Arguments: json.RawMessage(p.input)}
 	if p.id != "" {
 		params.Meta = sdk.Meta{KeyOfCall: p.id}
@@ -155,6 +162,11 @@ func (s *session) failed(err error) error {
 // lingering is how long the end of a connection may come after the error that it
 // makes.
 const lingering = 20 * time.Millisecond
+
+// refusing is how long a server that is spoken to by HTTP has for refusing the calls
+// that are under way when the connection ends, as it does not know the session any
+// more: of those that it has refused it is known that nothing was done.
+const refusing = 2 * time.Second
 
 // progressEvery is how often progress is shown.
 const progressEvery = 250 * time.Millisecond
