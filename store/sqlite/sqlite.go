@@ -49,10 +49,12 @@ type Store struct {
 var _ session.Backend = (*Store)(nil)
 
 // busyTime is how long a call waits for other processes at most, busyPause the
-// time after which the writer asks again, and up to twice that.
+// time after which the writer asks again, and up to twice that; busyStep is as
+// much as that counts at most.
 const (
 	busyTime  = 5 * time.Second
 	busyPause = 300 * time.Microsecond
+	busyStep  = 100 * time.Millisecond
 )
 
 // Open opens the database, and makes it (0600, in a directory of mode 0700) if

@@ -93,7 +93,8 @@ func (w *writer) transact(batch []*op) (err error) {
 
 // begin waits for other processes. SQLite's own waiting asks too seldom: beside
 // a process that writes all the time, whose pauses are short, it waits in vain.
-// Who waits has his turn first.
+// Who waits has his turn first. For how long this process was stopped meanwhile
+// does not count: it would give up as soon as it goes on.
 func (w *writer) begin() error {
 	w.turns.makeRoom()
 	err := w.exec("BEGIN IMMEDIATE")
@@ -102,12 +103,14 @@ func (w *writer) begin() error {
 	}
 	w.turns.wait()
 	defer w.turns.leave()
-	for end := time.Now().Add(busyTime); ; {
+	for left := busyTime; ; {
+		asked := time.Now()
 		err := w.exec("BEGIN IMMEDIATE")
-		if !isBusy(err) || time.Now().After(end) {
+		if !isBusy(err) || left <= 0 {
 			return err
 		}
 		time.Sleep(busyPause + rand.N(busyPause))
+		left -= min(time.Since(asked), busyStep)
 	}
 }
 
