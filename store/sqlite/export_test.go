@@ -68,13 +68,3 @@ func (s *Store) Break(ctx context.Context, k session.Key) error {
 func (s *Store) Pragma(ctx context.Context, query string) error {
 	return s.wait(ctx, &op{peek: true, run: func(w *writer) error { return w.exec(query) }})
 }
-
-// BusyTime is how long a process waits for others.
-const BusyTime = busyTime
-
-// OthersWait says whether a process waits for the database.
-func OthersWait(path string) bool {
-	t := openTurns(path)
-	defer t.close()
-	return t.othersWait()
-}
