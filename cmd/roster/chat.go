@@ -28,6 +28,7 @@ in place.
   Ctrl-C     cancels the run; where nothing runs it takes away what is typed, and
              then ends the chat
   Up, Down   bring back what was typed before
+  Tab        finishes a command, the name of a profile, model or session, and @file
   Ctrl-O     shows what the last tool call gave
 
 /NAME also calls the commands of the workspace (see roster commands). What has

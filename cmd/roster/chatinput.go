@@ -58,6 +58,10 @@ func (m *chat) key(key string) (tea.Cmd, bool) {
 		if m.input.Value() == "" {
 			return m.leave(), true
 		}
+	case "tab":
+		return m.complete(), true
+	case "ctrl+z":
+		return tea.Suspend, true
 	case "ctrl+o":
 		return m.unfold(), true
 	case "up":

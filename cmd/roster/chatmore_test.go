@@ -106,6 +106,41 @@ func TestTerminalRows(t *testing.T) {
 	}
 }
 
+// TestChatCompletes: Tab finishes what is typed as far as all agree that it could mean,
+// and lists them where that adds nothing.
+func TestChatCompletes(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("profiles/helper.md", "---\ndescription: Helps.\nmodel: script:help.yaml\n---\nYou help.\n")
+	w.write("profiles/helper-two.md", "---\ndescription: Helps.\nmodel: script:help.yaml\n---\nYou help.\n")
+	w.write("help.yaml", "replies:\n- text: Yes.\n")
+	w.write("commands/shorten.md", "Shorten it.")
+	w.write("docs/notes.md", "Noted.")
+	_, url := w.serve()
+	for _, command := range []string{"roster --trust chat helper", "roster chat helper --server " + url} {
+		t.Run(command, func(t *testing.T) {
+			s := newScreen(t, w, command)
+			s.shows("helper" + chatIdle)
+			s.keys("/s", "Tab")
+			s.shows("· /shorten  /show  /switch\nhelper\n> /s\n>\n>")
+			s.keys("w", "Tab")
+			s.shows("\n> /switch\n>\n>")
+			s.keys("help", "Tab")
+			s.shows("\n> /switch helper\n>\n>")
+			s.keys("Tab")
+			s.shows("· helper  helper-two\nhelper\n> /switch helper\n>\n>")
+			s.keys("-", "Tab", "Enter")
+			s.shows("· helper-two answers from the next prompt on\nhelper-two" + chatIdle)
+			s.keys("/nothing", "Tab")
+			s.shows("· nothing fits /nothing\nhelper-two\n> /nothing\n>\n>")
+			s.keys("C-c")
+			s.shows("helper-two" + chatIdle)
+			s.keys("Mind @nts", "Tab", "too", "Enter")
+			s.has("> Mind @docs/notes.md too")
+			s.shows("turns 1 · TIME\nhelper-two" + chatIdle)
+		})
+	}
+}
+
 // TestChatKeepsWhatWasTyped: a text that could not be sent, or was taken away with Ctrl-C,
 // is there to be corrected; what the field would cut is refused.
 func TestChatKeepsWhatWasTyped(t *testing.T) {

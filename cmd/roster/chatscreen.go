@@ -56,6 +56,9 @@ type chat struct {
 	answering bool     // an answer to a question is under way
 	posting   bool     // a prompt is not stored yet
 	waiting   []string // what was typed since
+
+	finishing *unfinished // a word is being finished; nil: none is
+	held      []tea.Msg   // keys pressed and texts pasted since
 }
 
 // workingCall is a call that is at work.
@@ -135,6 +138,9 @@ func (m *chat) Init() tea.Cmd {
 }
 
 func (m *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if m.hold(msg) {
+		return m, nil
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 20), msg.Height
@@ -192,6 +198,8 @@ func (m *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case switchedTo:
 		m.ask.Profile = string(msg)
 		return m, m.print(m.style.Dim("· " + m.ask.Profile + " answers from the next prompt on"))
+	case completed:
+		return m, m.completed(msg)
 	case printed:
 		return m, m.print(string(msg))
 	case failed:

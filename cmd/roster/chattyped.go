@@ -24,8 +24,9 @@ const chatHelp = `/switch PROFILE   the next prompts go to PROFILE, in the same 
 /cancel           end the run (Ctrl-C)
 /quit             leave (Ctrl-D)
 //TEXT            send a text that begins with a slash
-A line break is Alt-Enter or Ctrl-J. Up brings back what was typed before. Other words
-behind a slash call the commands of the workspace: roster commands.`
+A line break is Alt-Enter or Ctrl-J. Up brings back what was typed before. Tab finishes
+commands, names and @files. Other words behind a slash call the commands of the
+workspace: roster commands.`
 
 // typed does what a line asks for: an answer to what is asked, a command of the chat, or
 // something that is said to the profile.

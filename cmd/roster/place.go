@@ -9,6 +9,7 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/catalog"
+	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -55,6 +56,7 @@ type library interface {
 	SkillNamed(ctx context.Context, name string) (view.Skill, error)
 	AllCommands(context.Context) (view.Commands, error)
 	AllTools(context.Context) ([]view.Capability, error)
+	Files(ctx context.Context, part string, limit int) (host.Files, error)
 	AllModels(context.Context) ([]modelcatalog.Info, error)
 	Servers(ctx context.Context, profile string) ([]view.Server, []profile.Diagnostic, error)
 	Findings(context.Context) ([]view.Finding, error)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/client"
+	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/message"
 	modelcatalog "github.com/rosterrun/roster/model/catalog"
@@ -262,6 +263,11 @@ func (s server) AllCommands(ctx context.Context) (view.Commands, error) { return
 
 func (s server) AllTools(ctx context.Context) ([]view.Capability, error) {
 	return s.c.Capabilities(ctx)
+}
+
+func (s server) Files(ctx context.Context, part string, limit int) (host.Files, error) {
+	found, err := s.c.Files(ctx, part, limit)
+	return host.Files(found), err
 }
 
 func (s server) AllModels(ctx context.Context) ([]modelcatalog.Info, error) { return s.c.Models(ctx) }
