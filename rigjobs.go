@@ -8,6 +8,7 @@ import (
 	"github.com/rosterrun/roster/internal/view"
 	"github.com/rosterrun/roster/rig"
 	"github.com/rosterrun/roster/rig/ledger"
+	"github.com/rosterrun/roster/rig/runner"
 )
 
 // RigStatus says how a rig stands: its knots, and how many jobs of each are in which
@@ -30,19 +31,29 @@ func (a *App) RigStatus(ctx context.Context, name string) (view.Rig, error) {
 		return view.Rig{}, err
 	}
 	out := a.viewRig(r, counts, waiting)
-	return out, a.addRests(ctx, r, &out)
+	return out, a.addLimits(ctx, r, &out)
 }
 
-// addRests says of the knots of a rig that have jobs queued why they rest.
-func (a *App) addRests(ctx context.Context, r *rig.Rig, v *view.Rig) error {
+// addLimits says what a rig and its knots may spend, and of knots that have jobs queued
+// why they rest.
+func (a *App) addLimits(ctx context.Context, r *rig.Rig, v *view.Rig) error {
 	from, err := a.rigReader(ctx)
 	if err != nil {
+		return err
+	}
+	if v.Budget, err = today(from.Today(ctx, r.Name, nil)); err != nil {
 		return err
 	}
 	for i := range v.Knots {
 		k := &v.Knots[i]
 		knot, err := r.Knot(k.ID)
-		if k.Queued == 0 || err != nil { // it has errors, or is gone
+		if err != nil { // it has errors, or is gone
+			continue
+		}
+		if k.Budget, err = today(from.Today(ctx, r.Name, knot)); err != nil {
+			return err
+		}
+		if k.Queued == 0 {
 			continue
 		}
 		why, err := from.Rests(ctx, r.Name, knot)
@@ -52,6 +63,13 @@ func (a *App) addRests(ctx context.Context, r *rig.Rig, v *view.Rig) error {
 		k.Waits = cmp.Or(why, k.Waits)
 	}
 	return nil
+}
+
+func today(d *runner.Day, err error) (*view.DayBudget, error) {
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return &view.DayBudget{CostPerDay: d.Most, Spent: d.Spent}, nil
 }
 
 func (a *App) viewRig(r *rig.Rig, counts []ledger.Count, waiting []ledger.Job) view.Rig {

@@ -84,7 +84,7 @@ func TestRunKnotInterrupted(t *testing.T) {
 func TestWhyARigRests(t *testing.T) {
 	r := newRigged(t, map[string]string{
 		"roster.yaml": "rig: {budget: {cost-per-day: 0.01}}\n", "rig/profiles/fast.md": fastProfile,
-		"rig/docs-loom/review.md": reviewKnot(""), "rig/docs-loom/idle.md": strings.Replace(reviewKnot(""), "name: review", "name: idle", 1), "strands/a.md": "one\n",
+		"rig/docs-loom/review.md": reviewKnot("budget: {cost-per-day: 5}\n"), "rig/docs-loom/idle.md": strings.Replace(reviewKnot(""), "name: review", "name: idle", 1), "strands/a.md": "one\n",
 	})
 	app, _, err := roster.Open(r.dir, roster.Options{State: r.state, Trust: true, Getenv: env{"ROSTER_HOME": t.TempDir()}.get})
 	if err != nil {
@@ -111,6 +111,12 @@ func TestWhyARigRests(t *testing.T) {
 	status, err := app.RigStatus(t.Context(), "rig")
 	if err != nil || len(status.Knots) != 2 || status.Knots[0].Waits != "" || status.Knots[1].Waits != why {
 		t.Errorf("the rig is %+v, %v", status, err)
+	}
+	if status.Budget == nil || *status.Budget != (view.DayBudget{CostPerDay: 0.01, Spent: 0.02}) {
+		t.Errorf("the budget of the rig is %+v", status.Budget)
+	}
+	if idle, b := status.Knots[0].Budget, status.Knots[1].Budget; idle != nil || b == nil || *b != (view.DayBudget{CostPerDay: 5, Spent: 0.02}) {
+		t.Errorf("the budgets of the knots are %+v, %+v", idle, b)
 	}
 	if one, err := app.RigJob(t.Context(), "rig", second.ID); err != nil || one.Waits != why {
 		t.Errorf("the job is %+v, %v", one, err)

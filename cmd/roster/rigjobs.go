@@ -28,7 +28,8 @@ func (c *cli) rigStatusCommand() *cobra.Command {
 		Use:   "status [RIG]",
 		Short: "Show how the knots of a rig stand",
 		Long: `Shows each knot with its jobs: queued, at work, done and dead, why queued jobs do not
-begin, and when its schedule is due. Without RIG it shows all rigs of the workspace.`,
+begin, and when its schedule is due; and what is spent of the budgets. Without RIG it
+shows all rigs of the workspace.`,
 		Args: arguments(0, "RIG"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRigs(cmd.Context(), args, func(at place, names []string) error {
@@ -75,11 +76,23 @@ func (c *cli) showRigs(rigs []view.Rig) error {
 	}
 	render.Table(c.stdout, c.style(c.stdout.file), []string{"RIG", "KNOT", "INPUT", "QUEUED", "RUNNING", "DONE", "DEAD", "NEXT RUN", "WAITS FOR"}, rows)
 	for _, r := range rigs {
+		if b := r.Budget; b != nil {
+			fmt.Fprintf(c.stdout, "%s has spent %s today\n", r.Name, ofBudget(b))
+		}
+		for _, k := range r.Knots {
+			if b := k.Budget; b != nil {
+				fmt.Fprintf(c.stdout, "%s %s has spent %s today\n", r.Name, k.ID, ofBudget(b))
+			}
+		}
 		if r.Problems > 0 && !c.quiet {
 			fmt.Fprintf(c.stderr, "roster: the files of %s have %d problems: roster rig check names them\n", r.Name, r.Problems)
 		}
 	}
 	return nil
+}
+
+func ofBudget(b *view.DayBudget) string {
+	return fmt.Sprintf("$%.4f of $%g", b.Spent, b.CostPerDay)
 }
 
 func (c *cli) rigWatchCommand() *cobra.Command {

@@ -57,7 +57,7 @@ func known(t *testing.T) map[string]look {
 		"/sessions/" + newest(t, "reviewer", "idle"): {name: "session", texts: []string{"Two findings, the first one has to be mended.", "acme/large"}},
 		"/sessions/" + newest(t, "fixer", "waiting"): {name: "session-waiting", texts: []string{"Add supplier", "docs/suppliers.md", "+| Supplier", "Once", "By the rule"}},
 		"/approvals":                                 has("Which customers get it first?", "those nearby", "Deny", "Once", "By the rule task archivist in profiles/lead.md:"),
-		"/rig":                                       has("reviews-loom/review", "by fast-reviewer", "event:reviews-loom/review:Keep", "mail-loom/answer"),
+		"/rig":                                       has("reviews-loom/review", "by fast-reviewer", "event:reviews-loom/review:Keep", "mail-loom/answer", "of $20.00 spent today", "of $10.00 spent today"),
 		"/rig/rig/graph":                             has("reviews-loom/review → tie-off-review.md"),
 		"/rig/rig/jobs":                              has("inbox/note-1.md"),
 		"/rig/rig/dead":                              has("mail/note-3.md", "mail-loom/answer"),

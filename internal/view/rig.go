@@ -15,6 +15,14 @@ type Rig struct {
 	Knots []Knot `json:"knots"`
 	// Problems is how many problems its files have: roster rig check names them.
 	Problems int `json:"problems,omitempty"`
+	// Budget is what its knots may spend together; absent: there is no limit.
+	Budget *DayBudget `json:"budget,omitempty"`
+}
+
+// DayBudget is what may be spent on a day, in USD, and what of it is.
+type DayBudget struct {
+	CostPerDay float64 `json:"cost_per_day"`
+	Spent      float64 `json:"spent"`
 }
 
 // RigState is how a rig stood, as its state.json has it.
@@ -44,6 +52,8 @@ type Knot struct {
 	// Waits is why queued jobs do not begin: the knot or its rig rests, or what was said of
 	// the newest that was tried.
 	Waits string `json:"waits,omitempty"`
+	// Budget is what it may spend; absent: the knot has no limit of its own.
+	Budget *DayBudget `json:"budget,omitempty"`
 }
 
 // RigJob is one strand for one knot.

@@ -92,12 +92,9 @@ func (n *running) rests(ctx context.Context, k *rig.Knot, now time.Time) (why st
 
 // spent says that the rig has spent what it may on a day; empty: that is not so.
 func (n *running) spent(ctx context.Context, now time.Time) (why string, err error) {
-	if n.r.o.PerDay <= 0 {
-		return "", nil
-	}
-	cost, _, err := n.r.o.Ledger.Spent(ctx, n.key, "", dayOf(now, time.Local))
-	if err == nil && cost >= n.r.o.PerDay {
-		why = fmt.Sprintf("of the budget of the rig of $%g a day $%.4f are spent", n.r.o.PerDay, cost)
+	day, err := n.rigDay(ctx, now)
+	if err == nil && day != nil && day.Spent >= day.Most {
+		why = "of the budget of the rig of " + day.String()
 	}
 	return why, err
 }
@@ -107,14 +104,43 @@ func (n *running) knotRests(ctx context.Context, k *rig.Knot, now time.Time) (wh
 	if until := k.Quiet(now); !until.IsZero() {
 		return "its quiet hours end at " + until.Format("2006-01-02 15:04 MST"), nil
 	}
-	if !k.Budget.PerDay.Set {
-		return "", nil
-	}
-	cost, _, err := n.r.o.Ledger.Spent(ctx, n.key, k.ID(), dayOf(now, k.Zone.V))
-	if err == nil && cost >= k.Budget.PerDay.V {
-		why = fmt.Sprintf("of its budget of $%g a day $%.4f are spent", k.Budget.PerDay.V, cost)
+	day, err := n.knotDay(ctx, k, now)
+	if err == nil && day != nil && day.Spent >= day.Most {
+		why = "of its budget of " + day.String()
 	}
 	return why, err
+}
+
+// Day is what may be spent on a day, in USD, and what of it is.
+type Day struct{ Most, Spent float64 }
+
+func (d *Day) String() string { return fmt.Sprintf("$%g a day $%.4f are spent", d.Most, d.Spent) }
+
+// rigDay is that of the rig, in the time zone of the machine; nil: it has no limit.
+func (n *running) rigDay(ctx context.Context, now time.Time) (*Day, error) {
+	if n.r.o.PerDay <= 0 {
+		return nil, nil
+	}
+	cost, _, err := n.r.o.Ledger.Spent(ctx, n.key, "", dayOf(now, time.Local))
+	return &Day{n.r.o.PerDay, cost}, err
+}
+
+// knotDay is that of a knot, in its time zone; nil: it has no limit.
+func (n *running) knotDay(ctx context.Context, k *rig.Knot, now time.Time) (*Day, error) {
+	if !k.Budget.PerDay.Set {
+		return nil, nil
+	}
+	cost, _, err := n.r.o.Ledger.Spent(ctx, n.key, k.ID(), dayOf(now, k.Zone.V))
+	return &Day{k.Budget.PerDay.V, cost}, err
+}
+
+// Today is the budget of a knot, or of the rig where k is nil; nil: it has no limit.
+func (r *Runner) Today(ctx context.Context, rigName string, k *rig.Knot) (*Day, error) {
+	n := newRunning(r, rigName)
+	if k == nil {
+		return n.rigDay(ctx, time.Now())
+	}
+	return n.knotDay(ctx, k, time.Now())
 }
 
 // Rests says why no job of a knot of a rig begins for a long time; empty: that is not so.

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, data, type Schemas } from "../../api/client";
-import { ago, count } from "../../parts/format";
+import { ago, cost, count } from "../../parts/format";
 import { Empty, Loaded, State, Wide } from "../../parts/parts";
 
 // Knots are what the rig consists of, with their queues, as they are now.
@@ -13,13 +13,14 @@ export function Knots({ rig }: { rig: string }) {
   });
   return (
     <Loaded of={shown}>
-      {({ knots }) =>
+      {({ knots, budget }) =>
         knots.length === 0 ? (
           <Empty>
             The rig has no knot yet. One is a Markdown file in a folder <code>NAME-loom/</code> of it.
           </Empty>
         ) : (
           <Wide label="Knots">
+            <Spent of={budget} />
             <table>
               <thead>
                 <tr>
@@ -74,6 +75,7 @@ function Row({ of: k }: { of: Schemas["Knot"] }) {
           <div className="muted">{k.problems === 1 ? "1 problem" : `${k.problems} problems`}</div>
         )}
         {k.waits && <div>waits: {k.waits}</div>}
+        <Spent of={k.budget} />
       </td>
       <td>
         {k.input && <code>{k.input}</code>} <span className="muted">{k.on.join(", ")}</span>
@@ -88,5 +90,15 @@ function Row({ of: k }: { of: Schemas["Knot"] }) {
       <td className="number">{count(k.done)}</td>
       <td className="number">{count(k.dead)}</td>
     </tr>
+  );
+}
+
+function Spent({ of: b }: { of?: Schemas["DayBudget"] }) {
+  return (
+    b && (
+      <div className={b.spent < b.cost_per_day ? "muted" : undefined}>
+        {cost(b.spent)} of {cost(b.cost_per_day)} spent today
+      </div>
+    )
   );
 }
