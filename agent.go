@@ -403,8 +403,8 @@ type Run struct {
 	after int64
 }
 
-// Events yields what happens from the message on, stored and live, up to the
-// loop's end. Leaving the range, or the end of ctx, does not end the loop; Abort
+// Events yields what happens from the message on, stored and live, each with its
+// Body, up to the loop's end. Leaving the range, or the end of ctx, does not end the loop; Abort
 // does. *dispatch.FellBehind ends the range of one who is too slow.
 func (r *Run) Events(ctx context.Context) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
@@ -414,13 +414,13 @@ func (r *Run) Events(ctx context.Context) iter.Seq2[session.Event, error] {
 				yield(session.Event{}, err)
 				return
 			}
-			for i := range batch {
-				e := &batch[i]
-				end := watch.See(e)
+			for _, e := range batch {
+				end := watch.See(&e)
 				if r.Post == 0 && e.Type == "loop.end" && e.Depth == 0 {
 					end = new(session.LoopEnd)
 				}
-				if !yield(*e, nil) || end != nil {
+				e.Body, err = e.Decode()
+				if !yield(e, err) || end != nil || err != nil {
 					return
 				}
 			}
@@ -437,11 +437,7 @@ func (r *Run) Wait(ctx context.Context) (*session.LoopEnd, error) {
 		}
 		last = e
 	}
-	body, err := last.Decode()
-	if err != nil {
-		return nil, err
-	}
-	end, ok := body.(*session.LoopEnd)
+	end, ok := last.Body.(*session.LoopEnd)
 	if !ok {
 		return nil, cmp.Or(ctx.Err(), fmt.Errorf("session %s: the run has no end: %w", r.Key, ErrClosed))
 	}

@@ -409,6 +409,34 @@ func TestAgentSet(t *testing.T) {
 	}
 }
 
+// TestRunEvents: who looks at a run late, when all comes from the store, sees the same
+// events, each with its body.
+func TestRunEvents(t *testing.T) {
+	g := newAgent(t, agents(t, yes(), ""), "worker", roster.AgentOptions{})
+	run, err := g.Prompt(t.Context(), "go")
+	if err == nil {
+		_, err = run.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer string
+	var end *session.LoopEnd
+	for e, err := range run.Events(t.Context()) {
+		switch b := e.Body.(type) {
+		case nil:
+			t.Fatalf("%s, %v has no body", e.Type, err)
+		case *session.Message:
+			answer = message.PartsText(b.Parts)
+		case *session.LoopEnd:
+			end = b
+		}
+	}
+	if answer != "Yes." || end == nil {
+		t.Errorf("%q, %+v", answer, end)
+	}
+}
+
 // TestAgentConcurrently has many goroutines use one agent. Its first prompts are
 // of one session, and each that was taken is answered.
 func TestAgentConcurrently(t *testing.T) {

@@ -216,7 +216,7 @@ func ExampleRun_Events() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		switch body, _ := e.Decode(); b := body.(type) {
+		switch b := e.Body.(type) {
 		case *session.Delta:
 			fmt.Print(b.Text)
 		case *session.LoopEnd:

@@ -222,7 +222,8 @@ func (a *App) Resume(ctx context.Context, k session.Key) error {
 }
 
 // Follow yields the stored events of a session after seq after, and then what
-// comes, in batches. Leaving the range does not end the run.
+// comes, in batches. Those from the store have no Body: Decode gives it. Leaving the
+// range does not end the run.
 func (a *App) Follow(ctx context.Context, k session.Key, after int64) iter.Seq2[[]session.Event, error] {
 	return func(yield func([]session.Event, error) bool) {
 		d, err := a.dispatcher(ctx)

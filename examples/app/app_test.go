@@ -120,7 +120,11 @@ func TestCapabilities(t *testing.T) {
 		}
 		for i := range batch {
 			e := &batch[i]
-			if b, ok := e.Body.(*session.ToolAfter); ok && e.Depth == 0 {
+			body, err := e.Decode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, ok := body.(*session.ToolAfter); ok && e.Depth == 0 {
 				outcomes[b.Tool] += string(b.Outcome) + " "
 			}
 			if e.Type == "turn.request" && head == "" && e.Depth == 0 {
