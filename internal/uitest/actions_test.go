@@ -16,7 +16,9 @@ func talks(t *testing.T) *desk {
 	return newDesk(t, map[string]string{
 		"profiles/clerk.md": clerk,
 		"commands/greet.md": "---\ndescription: Greet somebody\nargument-hint: \"[name]\"\n---\nGreet $1 in one word.\n",
+		"commands/sum.md":   "---\ndescription: Sum up\n---\nSum up $ARGUMENTS\n",
 		"stock/coffee.txt":  "twelve bags\n",
+		"my stock/tea.txt":  "seven tins\n",
 		"roster.yaml":       keeperConfig,
 		"scripts/keeper.yaml": fmt.Sprintf(`replies:
   - {when: {contains: Count apples}, text: %q, gap: 50ms}
@@ -25,6 +27,7 @@ func talks(t *testing.T) *desk {
   - {when: {contains: Name a fruit}, text: "Apple."}
   - {when: {contains: Greet Ann}, text: "Hello."}
   - {when: {contains: stock/coffee.txt}, text: "Twelve."}
+  - {when: {contains: seven tins}, text: "Seven."}
   - {when: {contains: letter.md}, text: "A letter and a picture."}
 `, counted("a", 40), counted("p", 200)),
 	})
@@ -92,6 +95,10 @@ func TestPromptIsWritten(t *testing.T) {
 	d.complete("How many are in @cof", "@stock/coffee.txt", "How many are in @stock/coffee.txt ")
 	d.press("main button", "Send")
 	d.shows("Twelve.")
+	d.idle()
+	d.complete("/sum @tea.txt", "@my stock/tea.txt", `/sum @"my stock/tea.txt" `)
+	d.press("main button", "Send")
+	d.shows("Seven.")
 	d.idle()
 
 	letter, picture, noise := filepath.Join(d.dir, "letter.md"), filepath.Join(d.dir, "dot.png"), filepath.Join(d.dir, "noise.bin")

@@ -48,4 +48,5 @@ test("a word takes the place of its part, with one blank behind it", () => {
   const p = { kind: "file", from: 4, to: 8, part: "src" } as const;
   expect(completed("see @src", p, "src/a.go")).toEqual({ text: "see @src/a.go ", at: 14 });
   expect(completed("see @src now", p, "src/a.go")).toEqual({ text: "see @src/a.go now", at: 14 });
+  expect(completed("see @src", p, "my src/a.go")).toEqual({ text: 'see @"my src/a.go" ', at: 19 });
 });

@@ -68,9 +68,10 @@ export function partAt(text: string, at: number): Part | undefined {
   return before.slice(0, from).trim() === "" ? { kind: "command", from, to: at, part } : undefined;
 }
 
-// completed puts a word in the place of a part, with a blank behind it.
+// completed puts a word in the place of a part, with a blank behind it. A path in which a
+// name would end stands in quotes.
 export function completed(text: string, p: Part, word: string): { text: string; at: number } {
-  const put = (p.kind === "file" ? "@" : "/") + word;
+  const put = p.kind === "command" ? "/" + word : /[\s<>|]/.test(word) ? `@"${word}"` : "@" + word;
   const after = text.slice(p.to);
   const gap = /^\s/.test(after) ? "" : " ";
   return { text: text.slice(0, p.from) + put + gap + after, at: p.from + put.length + 1 };
