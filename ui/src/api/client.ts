@@ -30,7 +30,12 @@ async function errorOf(response: Response): Promise<ApiError> {
 export async function request(input: Request | string, init: RequestInit = {}): Promise<Response> {
   const asked = new Request(input, init);
   const known = key.get();
-  if (known !== null) asked.headers.set("Authorization", "Bearer " + known);
+  try {
+    if (known !== null) asked.headers.set("Authorization", "Bearer " + known);
+  } catch {
+    key.refuse(known); // what no header can hold is no key
+    throw new ApiError(401, "Unauthorized", "The server does not take this key.");
+  }
   let response: Response;
   try {
     response = await fetch(asked);
