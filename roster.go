@@ -43,6 +43,8 @@ import (
 type Options struct {
 	// Dir is the workspace of NewApp; empty: the current directory. Open is given one.
 	Dir string
+	// Exact says that the folder given is the workspace, whatever its parents hold.
+	Exact bool
 	// ResolveProfile gives profiles that are defined in code, or come from elsewhere;
 	// nil: there are those of the workspace alone. What it gives goes before what files
 	// say of the same name.
@@ -172,9 +174,9 @@ type App struct {
 var ErrClosed = errors.New("roster: the workspace is closed")
 
 // Open reads the configuration of the workspace that dir belongs to: the
-// nearest parent with a roster.yaml, else dir itself. It starts nothing, opens
-// no database and no connection, and reads no secret. The diagnostics are what
-// has no effect; what is wrong is the error.
+// nearest parent with a roster.yaml, else dir itself, as it always is with
+// Options.Exact. It starts nothing, opens no database and no connection, and reads
+// no secret. The diagnostics are what has no effect; what is wrong is the error.
 func Open(dir string, o Options) (*App, []profile.Diagnostic, error) {
 	return open(dir, o, nil, config.Tenant{})
 }
@@ -211,7 +213,7 @@ func open(dir string, o Options, host *App, t config.Tenant) (*App, []profile.Di
 	s := &setup{modelSkills: &modelSkills{}}
 	s.forget()
 	var broken error // what is trusted cannot be read
-	cfg, ds, err := a.load(dir, host != nil, func(dir, home string) trust.View {
+	cfg, ds, err := a.load(dir, o.Exact, func(dir, home string) trust.View {
 		broken = a.look(s, dir, home)
 		return s.view
 	})

@@ -91,7 +91,7 @@ func (a *App) openTenant(t config.Tenant) (*App, error) {
 	}
 	o := a.opts
 	o.State = filepath.Join(a.state, "tenants", t.Name)
-	o.Dir, o.Catalog, o.Profiles, o.Flags, o.Log = "", nil, nil, nil, a.opts.Log.With("tenant", t.Name)
+	o.Dir, o.Exact, o.Catalog, o.Profiles, o.Flags, o.Log = "", true, nil, nil, nil, a.opts.Log.With("tenant", t.Name)
 	b, ds, err := open(t.Root.V, o, a, t)
 	if err != nil {
 		return nil, &UnknownTenantError{t.Name, err}

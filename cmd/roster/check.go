@@ -112,7 +112,7 @@ func (c *cli) checked(paths []string, headless bool) (report *catalog.Report, ro
 }
 
 func (c *cli) opened(headless bool) (*roster.App, []profile.Diagnostic, error) {
-	return roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv, Headless: headless, Trust: c.trust})
+	return c.openWorkspace(roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.getenv, Headless: headless, Trust: c.trust})
 }
 
 // around is the catalog in which the parents of checked files are looked up:

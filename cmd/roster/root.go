@@ -86,7 +86,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 denied or waiting for an approval,
 	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 
 	f := cmd.PersistentFlags()
-	f.StringVar(&c.dir, "dir", "", "the workspace `DIR` (default: the nearest parent with a roster.yaml, else here)")
+	f.StringVar(&c.dir, "dir", "", "the workspace `DIR` itself (default: the nearest parent with a roster.yaml, else here)")
 	f.StringVar(&c.state, "state", "", "the `DIR` of the database (default: outside the workspace, by its path)")
 	f.StringArrayVar(&c.profiles, "profiles", nil, "a further `DIR` of profiles, which wins over the workspace's; may be repeated")
 	f.BoolVar(&c.trust, "trust", false, "trust all that the workspace's files say, for this command (also: ROSTER_TRUST=1)")
@@ -113,12 +113,19 @@ func (c *cli) open(o roster.Options) (*roster.App, error) {
 	if o.Log == nil && !c.quiet {
 		o.Log = slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	app, ds, err := roster.Open(c.dir, o)
+	app, ds, err := c.openWorkspace(o)
 	if err != nil {
 		return nil, err
 	}
 	c.warn(ds)
 	return app, nil
+}
+
+// openWorkspace opens what --dir names, and that alone: a tenant's folder that has no
+// roster.yaml of its own would else be taken for the host's workspace.
+func (c *cli) openWorkspace(o roster.Options) (*roster.App, []profile.Diagnostic, error) {
+	o.Exact = c.dir != ""
+	return roster.Open(c.dir, o)
 }
 
 // warn says the warnings among the diagnostics; notes are what check is for. Of

@@ -90,7 +90,7 @@ func (c *cli) trustWorkspace(ctx context.Context, f trustFlags) error {
 // openAsTrusted opens the workspace by what is kept of it, whatever this command
 // was told to trust.
 func (c *cli) openAsTrusted() (*roster.App, error) {
-	app, ds, err := roster.Open(c.dir, roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.withoutTrust})
+	app, ds, err := c.openWorkspace(roster.Options{State: c.state, Profiles: c.profiles, Getenv: c.withoutTrust})
 	if err != nil {
 		return nil, err
 	}
