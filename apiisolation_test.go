@@ -166,3 +166,16 @@ func TestKeysOfTwoTenantsAreTheirOwn(t *testing.T) {
 		t.Errorf("the owner with another body: %d %s", a.Status, a.Body)
 	}
 }
+
+// TestMetricsAreForTheHostsOwnAdmin: they name the profiles and the costs of all tenants,
+// which an admin of one of them is not told.
+func TestMetricsAreForTheHostsOwnAdmin(t *testing.T) {
+	w := openWorld(t)
+	c := call{method: "get", path: "/metrics"}
+	if a, err := w.ask(stranger, c); err != nil || a.Status != 403 || !strings.Contains(a.Body, "ForeignIdentity") || !strings.Contains(a.Body, "all tenants together") {
+		t.Errorf("the stranger: %d %s", a.Status, a.Body)
+	}
+	if a, err := w.ask(owner, c); err != nil || a.Status != 200 || !strings.Contains(a.Body, "roster_") {
+		t.Errorf("the owner: %d %.300s", a.Status, a.Body)
+	}
+}

@@ -81,7 +81,7 @@ func openWorld(t testing.TB) *world {
 	}}
 	store := memory.New(memory.Options{})
 	w.app, _, err = roster.Open(filepath.Join(dir, "main"), roster.Options{
-		State: filepath.Join(dir, "state"), Backend: store, Claim: true, Trust: true, Log: slog.New(slog.DiscardHandler),
+		State: filepath.Join(dir, "state"), Backend: store, Claim: true, Trust: true, Metrics: true, Log: slog.New(slog.DiscardHandler),
 		Getenv: env{"ROSTER_HOME": filepath.Join(dir, "home"), "HOME": dir}.get,
 		Models: map[string]model.Model{"fake/text": replies.Model("fake/text")},
 	})

@@ -78,7 +78,7 @@ func describeServer() map[string]Description {
 		"health": {Tag: "server", Summary: "Does the server answer?", Replies: ok("It does.", statusBody{})},
 		"ready":  {Tag: "server", Summary: "Can prompts be taken and stored?", Replies: ok("They can.", statusBody{}), Errors: map[int]string{503: "NotReady ShuttingDown"}},
 		"metrics": {
-			Tag: "server", Summary: "What this process has counted", About: "In the text format of Prometheus.",
+			Tag: "server", Summary: "What this process has counted", About: "In the text format of Prometheus. It is that of all tenants together, so it takes an admin of the tenant local.",
 			Replies: []Reply{{Status: 200, About: "The metrics.", Body: Schema{"Metrics", `{"type":"string"}`}, Type: "text/plain; version=0.0.4; charset=utf-8"}},
 		},
 		"openapi": {Tag: "server", Summary: "This document", Params: []Param{ifNoneMatch}, Replies: cached("The document.", any)},

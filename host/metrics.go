@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/rosterrun/roster/identity"
 )
 
 // Request is a request that was answered.
@@ -32,8 +34,15 @@ type stats struct{ streams, fellBehind atomic.Int64 }
 // Stats gives what is counted. It is safe for concurrent use.
 func (h *Host) Stats() Stats { return Stats{h.stats.streams.Load(), h.stats.fellBehind.Load()} }
 
-// metrics writes what is counted.
-func (h *Host) metrics(w *response, _ *http.Request) error {
+// metrics writes what is counted of all tenants together: an admin of one of them,
+// whose profiles and costs are not the others' business, is not told.
+func (h *Host) metrics(w *response, r *http.Request) error {
+	if c := identity.From(r.Context()); c.Tenant != localTenant && !c.Open {
+		return &Error{
+			Status: http.StatusForbidden, Code: "ForeignIdentity",
+			Message: "the metrics are those of all tenants together: they take an admin of the tenant local, and you are of " + quote(c.Tenant),
+		}
+	}
 	var b bytes.Buffer
 	if err := h.deps.Metrics(&b, h.Stats()); err != nil {
 		return err
