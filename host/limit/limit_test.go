@@ -215,7 +215,7 @@ func TestBudgets(t *testing.T) {
 				end, err := d.run(ann, "")
 				d.want(err, "", 0)
 				end(1, 10)
-				d.now = d.now.Add(3 * time.Second) // it is counted anew
+				d.now = d.now.Add(3 * time.Second)
 			}
 			wait := c.wait - 6*time.Second
 			_, err := d.run(ann, "")
@@ -233,13 +233,30 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// TestABudgetIsSpentAtOnce: what a run has used counts for the prompt after it, however
+// soon that comes, and is told.
+func TestABudgetIsSpentAtOnce(t *testing.T) {
+	d := newDesk(t, limit.Bounds{TokensDay: 20}, limit.Bounds{})
+	end, err := d.run(ann, "")
+	d.want(err, "", 0)
+	if got, err := d.Budgets(t.Context(), ann); err != nil || got[0].Used != 0 {
+		t.Errorf("before it ends she is told %+v, %v", got, err)
+	}
+	end(1, 25)
+	_, err = d.run(ann, "")
+	d.want(err, "BudgetSpent", time.Hour)
+	if got, err := d.Budgets(t.Context(), ann); err != nil || got[0].Used != 25 {
+		t.Errorf("she is told %+v, %v", got, err)
+	}
+}
+
 // TestBudgetsAreTold: what may be spent is told with what is spent, to each his own.
 func TestBudgetsAreTold(t *testing.T) {
 	d := newDesk(t, limit.Bounds{TokensMonth: 500}, limit.Bounds{CostDay: 2})
 	end, err := d.run(ann, "")
 	d.want(err, "", 0)
 	end(1.5, 10)
-	d.now = d.now.Add(3 * time.Second) // it is counted anew
+	d.now = d.now.Add(3 * time.Second)
 	for who, spent := range map[identity.Caller]float64{ann: 1.5, bob: 0} {
 		got, err := d.Budgets(t.Context(), who)
 		want := []host.Budget{{Of: "tenant", What: "tokens", Per: "month", Most: 500, Used: 10}, {Of: "caller", What: "cost", Per: "day", Most: 2, Used: spent}}

@@ -103,7 +103,7 @@ type spending struct {
 	tokensDay, tokensMonth int64
 }
 
-// countEvery is how old a count of what was spent may be.
+// countEvery is how old a count may be by which nothing is left.
 const countEvery = 2 * time.Second
 
 // afford says whether there is something left to spend.
@@ -119,7 +119,7 @@ func (l *Limiter) afford(ctx context.Context, c identity.Caller, i int, a *accou
 	}
 	for _, b := range budgets {
 		switch {
-		case b.Used < b.Most:
+		case !reached(b):
 		case b.What == "cost":
 			return refused("BudgetSpent", wait[b.Per], "%s may spend %g US dollars a %s, and %.2f are spent", of(i), b.Most, b.Per, b.Used)
 		default:
@@ -143,6 +143,10 @@ func (l *Limiter) Budgets(ctx context.Context, c identity.Caller) ([]host.Budget
 	return all, nil
 }
 
+func reached(b host.Budget) bool { return b.Used >= b.Most }
+
+// budgets counts anew while something was left, as what has run since may have used
+// it up. Where nothing was, more requests cost the store nothing for a while.
 func (l *Limiter) budgets(ctx context.Context, c identity.Caller, i int, a *account) ([]host.Budget, error) {
 	if !a.bounds.spend() {
 		return nil, nil
@@ -151,23 +155,29 @@ func (l *Limiter) budgets(ctx context.Context, c identity.Caller, i int, a *acco
 	l.mu.Lock()
 	spent, fresh := a.spent, now.Sub(a.counted) < countEvery && session.DayOf(a.counted) == session.DayOf(now)
 	l.mu.Unlock()
-	if !fresh {
-		var err error
-		if spent, err = l.count(ctx, c, i, now); err != nil {
-			return nil, err
-		}
-		l.mu.Lock()
-		a.spent, a.counted = spent, now
-		l.mu.Unlock()
+	if known := a.bounds.against(spent, i); fresh && slices.ContainsFunc(known, reached) {
+		return known, nil
 	}
-	whose, b := [2]string{"tenant", "caller"}[i], a.bounds
+	spent, err := l.count(ctx, c, i, now)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	a.spent, a.counted = spent, now
+	l.mu.Unlock()
+	return a.bounds.against(spent, i), nil
+}
+
+// against lists the budgets with what is spent of them.
+func (b Bounds) against(spent spending, i int) []host.Budget {
+	whose := [2]string{"tenant", "caller"}[i]
 	all := []host.Budget{
 		{Of: whose, What: "cost", Per: "month", Most: b.CostMonth, Used: spent.costMonth},
 		{Of: whose, What: "tokens", Per: "month", Most: float64(b.TokensMonth), Used: float64(spent.tokensMonth)},
 		{Of: whose, What: "cost", Per: "day", Most: b.CostDay, Used: spent.costDay},
 		{Of: whose, What: "tokens", Per: "day", Most: float64(b.TokensDay), Used: float64(spent.tokensDay)},
 	}
-	return slices.DeleteFunc(all, func(b host.Budget) bool { return b.Most == 0 }), nil
+	return slices.DeleteFunc(all, func(b host.Budget) bool { return b.Most == 0 })
 }
 
 // count asks the store what was spent in the month of now, by the tenant or by one
