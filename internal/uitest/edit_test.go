@@ -149,7 +149,7 @@ func TestTwoEdit(t *testing.T) {
 			t.Errorf("before somebody chose, the file says %q", got)
 		}
 		d.press("main button", c.way)
-		d.until(inEditor + `.querySelector(".cm-content").innerText.includes(` + quote(c.left) + `)`)
+		d.inEditorIs(c.left)
 		if c.left == c.mine {
 			d.press("main button", "Save")
 			d.shows("Saved.")
@@ -159,6 +159,32 @@ func TestTwoEdit(t *testing.T) {
 			t.Errorf("%s: the file says %q", c.way, got)
 		}
 	}
+}
+
+// inEditorIs waits for the editor to have a text in it.
+func (d *desk) inEditorIs(part string) {
+	d.Helper()
+	d.until(inEditor + `.querySelector(".cm-content").innerText.includes(` + quote(part) + `)`)
+}
+
+// later has a minute go by for the page: what it was told before is old.
+func (p *tab) later() {
+	p.Helper()
+	evaluate[chromedp.Void](p, `{ const now = Date.now; Date.now = () => now() + 60_000; }`)
+}
+
+// TestFileIsNew: a text that nobody has touched is that of the file, also when the page
+// has an older one at hand.
+func TestFileIsNew(t *testing.T) {
+	d, axe := newDesk(t, map[string]string{"profiles/clerk.md": clerk}), axeCore(t)
+	d.show("/edit/profiles%2Fclerk.md")
+	d.inEditorIs("Answer.")
+	d.write("profiles/clerk.md", strings.Replace(clerk, "Answer.", "Answer briefly.", 1))
+	d.later()
+	d.show("/profiles/clerk/edit")
+	d.inEditorIs("Answer briefly.")
+	d.until(`!document.querySelector("[aria-label=Conflict]") && !document.querySelector("main").innerText.includes("not saved")`)
+	d.fine(axe)
 }
 
 // TestVersions: what a version has changed is shown, and an earlier one comes back.

@@ -11,7 +11,7 @@ type Source = Schemas["HostSource"];
 type Checked = Schemas["Checked"];
 
 // Desk is where a file is edited. It stays the text of who edits when the file changes
-// meanwhile; then there are two ways out.
+// meanwhile; then there are two ways out. A text that nobody has touched goes with the file.
 export function Desk({ source, schema }: { source: Source; schema: unknown }) {
   const [began, setBegan] = useState(source); // the file as it was when the text was like it
   const [text, setText] = useState(source.text);
@@ -40,6 +40,12 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
   useUnsaved(changed);
   // while it is saved, the one is newer than the other for a moment
   const conflict = !save.isPending && source.revision !== began.revision;
+  const take = () => {
+    setBegan(source);
+    setText(source.text);
+    setOpened(opened + 1);
+  };
+  if (conflict && !changed) take();
   return (
     <div className={styles.desk}>
       <p className={styles.state}>
@@ -66,13 +72,11 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
           }}
           drop={() => {
             save.reset();
-            setBegan(source);
-            setText(source.text);
-            setOpened(opened + 1);
+            take();
           }}
         />
       ) : (
-        save.error && <Problem error={save.error} />
+        changed && save.error && <Problem error={save.error} />
       )}
       {began.writable && !conflict && (
         <p className={styles.buttons}>
@@ -84,7 +88,7 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
               Save it all the same
             </button>
           )}
-          {save.isSuccess && !changed && <span role="status">Saved.</span>}
+          {save.data?.revision === began.revision && !changed && <span role="status">Saved.</span>}
         </p>
       )}
     </div>
