@@ -173,6 +173,42 @@ func (p *tab) later() {
 	evaluate[chromedp.Void](p, `{ const now = Date.now; Date.now = () => now() + 60_000; }`)
 }
 
+// TestUnsavedIsKept: who looks something up finds his text again, and the file as it is
+// now if he drops that. With the tab it goes only if he says so.
+func TestUnsavedIsKept(t *testing.T) {
+	d, axe := newDesk(t, map[string]string{"profiles/clerk.md": clerk}), axeCore(t)
+	lost := func() bool {
+		return evaluate[bool](d.tab, `dispatchEvent(new Event("beforeunload", { cancelable: true }))`)
+	}
+	d.show("/profiles/clerk/edit")
+	d.typeOver(strings.Replace(clerk, "Answer.", "Answer kindly.", 1))
+	d.shows("not saved")
+	d.press("nav a", "Sessions")
+	d.until(`document.querySelector("h1").innerText === "Sessions"`)
+	if lost() {
+		t.Error("the browser does not ask before the text is lost")
+	}
+	d.show("/edit/profiles%2Fclerk.md")
+	d.inEditorIs("Answer kindly.")
+	d.shows("not saved")
+	d.fine(axe)
+
+	d.press("nav a", "Sessions")
+	d.until(`document.querySelector("h1").innerText === "Sessions"`)
+	d.write("profiles/clerk.md", strings.Replace(clerk, "Answer.", "Answer briefly.", 1))
+	d.later()
+	d.show("/profiles/clerk/edit")
+	d.shows("Somebody has changed the file meanwhile")
+	d.press("main button", "Keep my text")
+	d.press("main button", "Drop my changes")
+	d.inEditorIs("Answer briefly.")
+	d.until(`!document.querySelector("main").innerText.includes("not saved")`)
+	if !lost() {
+		t.Error("the browser asks for a text that was dropped")
+	}
+	d.fine(axe)
+}
+
 // TestFileIsNew: a text that nobody has touched is that of the file, also when the page
 // has an older one at hand.
 func TestFileIsNew(t *testing.T) {

@@ -10,11 +10,18 @@ import styles from "./edit.module.css";
 type Source = Schemas["HostSource"];
 type Checked = Schemas["Checked"];
 
+// Texts that are not saved, by path, each with the file as it was when the text was like it.
+// They are there again when their page is; the browser asks before they go with the tab.
+const kept = new Map<string, { began: Source; text: string }>();
+addEventListener("beforeunload", (e) => {
+  if (kept.size > 0) e.preventDefault();
+});
+
 // Desk is where a file is edited. It stays the text of who edits when the file changes
 // meanwhile; then there are two ways out. A text that nobody has touched goes with the file.
 export function Desk({ source, schema }: { source: Source; schema: unknown }) {
-  const [began, setBegan] = useState(source); // the file as it was when the text was like it
-  const [text, setText] = useState(source.text);
+  const [began, setBegan] = useState(kept.get(source.path)?.began ?? source);
+  const [text, setText] = useState(kept.get(source.path)?.text ?? source.text);
   const [opened, setOpened] = useState(0); // changes when another text is put into the editor
   const [checked, setChecked] = useState<Pick<Checked, "status" | "diagnostics">>(source);
   const queries = useQueryClient();
@@ -37,7 +44,10 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
     onSettled: again,
   });
   const changed = text !== began.text;
-  useUnsaved(changed);
+  useEffect(() => {
+    if (changed) kept.set(began.path, { began, text });
+    else kept.delete(began.path);
+  }, [changed, began, text]);
   // while it is saved, the one is newer than the other for a moment
   const conflict = !save.isPending && source.revision !== began.revision;
   const take = () => {
@@ -45,7 +55,11 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
     setText(source.text);
     setOpened(opened + 1);
   };
-  if (conflict && !changed) take();
+  const drop = () => {
+    save.reset();
+    take();
+  };
+  if (conflict && (!changed || text === source.text)) take(); // also if it was saved when nobody looked
   return (
     <div className={styles.desk}>
       <p className={styles.state}>
@@ -70,10 +84,7 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
             save.reset();
             setBegan(source);
           }}
-          drop={() => {
-            save.reset();
-            take();
-          }}
+          drop={drop}
         />
       ) : (
         changed && save.error && <Problem error={save.error} />
@@ -88,6 +99,11 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
               Save it all the same
             </button>
           )}
+          {changed && (
+            <button disabled={save.isPending} onClick={drop}>
+              Drop my changes
+            </button>
+          )}
           {save.data?.revision === began.revision && !changed && <span role="status">Saved.</span>}
         </p>
       )}
@@ -97,16 +113,6 @@ export function Desk({ source, schema }: { source: Source; schema: unknown }) {
 
 const doesNotLoad = (error: unknown) =>
   error instanceof ApiError && error.status === 400 && error.diagnostics.length > 0;
-
-// useUnsaved has the browser ask before a text is lost with its tab.
-function useUnsaved(changed: boolean) {
-  useEffect(() => {
-    if (!changed) return;
-    const ask = (e: BeforeUnloadEvent) => e.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [changed]);
-}
 
 // Editor is CodeMirror, which asks the server what it makes of the text.
 function Editor({
