@@ -64,7 +64,8 @@ func (r *run) judge(c *session.CallState, plan tool.Plan, d permission.Decision)
 		q = r.question(c, plan, d)
 	}
 	text := denial(d)
-	if c.Answer != nil && !c.Answer.Answer.Allows() && d.Effect != permission.Deny {
+	// A no for the session denies this call too, and is no earlier one to it.
+	if c.Answer != nil && !c.Answer.Answer.Allows() && (d.Effect != permission.Deny || d.Step == permission.StepDenial) {
 		text = refusal(c.Answer)
 	}
 	d, again := r.weigh(c, d, q)

@@ -140,6 +140,10 @@ func TestWhatAnswersDo(t *testing.T) {
 			b.post(&session.PermissionResolved{Ask: "s.1", Answer: session.AnswerNo, Message: "use the other one"})
 			b.answer(2, session.AnswerNo)
 		}, engine.Deps{}, "free ok, grave denied, risky denied", "use the other one"},
+		{"no for the session, with a message", func(b *bench) {
+			b.post(&session.PermissionResolved{Ask: "s.1", Answer: session.AnswerNo, ForSession: true, Message: "not on Fridays"})
+			b.answer(2, session.AnswerNo)
+		}, engine.Deps{}, "free ok, grave denied, risky denied", "the user said no. They say: not on Fridays"},
 		{"no one in time", func(b *bench) { b.both(session.AnswerTimeout) }, engine.Deps{}, "free ok, grave denied, risky denied", "did not answer in time"},
 		{"nonsense", func(b *bench) { b.both("perhaps") }, engine.Deps{}, "free ok, grave denied, risky denied", "Not permitted"},
 		{"the first counts", func(b *bench) { b.both(session.AnswerNo); b.both(session.AnswerOnce) }, engine.Deps{}, "free ok, grave denied, risky denied", ""},
