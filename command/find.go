@@ -117,6 +117,9 @@ func (r *Registry) Get(name string) (*Command, error) {
 	return nil, &NotFoundError{name, profile.Nearest(name, names, 3)}
 }
 
+// SameName says whether two names are those of one command.
+func SameName(a, b string) bool { return key(a) == key(b) }
+
 func key(name string) string { return strings.ReplaceAll(name, ":", "/") }
 
 // List gives the commands, sorted by name.

@@ -212,22 +212,18 @@ func runArguments(cmd *cobra.Command, args []string) error {
 	return arguments(1, "PROFILE", "PROMPT")(cmd, args)
 }
 
-// called gives the command that is called, in one argument or in several. Without one
-// it gives the text: what is no command's name and looks like a path, and what has two
-// slashes, of which one is sent.
-func (c *cli) called(app *roster.App, args []string) (call *roster.CommandCall, text string, err error) {
+// called gives the command that is called, in one argument or in several; whoever runs it
+// says that there is none. Without one it gives the text: what is no known command's name
+// and looks like a path, and what has two slashes, of which one is sent.
+func called(args []string, known func(name string) bool) (call *roster.CommandCall, text string, err error) {
 	profile, rest := "", args
 	if !strings.HasPrefix(args[0], "/") {
 		profile, rest = args[0], args[1:]
 	}
 	name, arguments, text, ok := command.Typed(rest[0])
-	if ok {
-		_, err = app.ShowCommand(name)
-		var none *command.NotFoundError
-		if !errors.As(err, &none) || !(command.LikePath(name) || exists(name)) {
-			arguments = strings.TrimSpace(arguments + " " + command.Join(rest[1:]))
-			return &roster.CommandCall{Name: name, Arguments: arguments, Profile: profile}, "", err
-		}
+	if ok && (known(name) || !(command.LikePath(name) || exists(name))) {
+		arguments = strings.TrimSpace(arguments + " " + command.Join(rest[1:]))
+		return &roster.CommandCall{Name: name, Arguments: arguments, Profile: profile}, "", nil
 	}
 	switch {
 	case profile == "":

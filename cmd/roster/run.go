@@ -173,30 +173,26 @@ func (c *cli) runAtServer(ctx context.Context, args []string, prompt string, f r
 	return c.close(at, err)
 }
 
-// serverCall says which of the commands the arguments call, or which text they are.
+// serverCall is called for the commands of a server, which says itself that it has none
+// of a name: it knows more than it lists, such as skills.
 func serverCall(args []string, known []view.Command) (profile, text string, call *session.Command, err error) {
-	rest := args
-	if !strings.HasPrefix(args[0], "/") {
-		profile, rest = args[0], args[1:]
+	by, text, err := called(args, func(name string) bool {
+		return slices.ContainsFunc(known, func(k view.Command) bool { return command.SameName(k.Name, name) })
+	})
+	if by == nil {
+		return args[0], text, nil, err
 	}
-	name, arguments, text, ok := command.Typed(rest[0])
-	if ok && slices.ContainsFunc(known, func(k view.Command) bool { return k.Name == name }) {
-		return profile, "", &session.Command{Name: name, Arguments: strings.TrimSpace(arguments + " " + command.Join(rest[1:]))}, nil
-	}
-	switch {
-	case profile == "":
-		return "", "", nil, usagef("PROFILE is missing before %q: the server has no such command", rest[0])
-	case len(rest) > 1:
-		return "", "", nil, usagef("unexpected argument %q: a prompt is one argument, and %q names no command of the server", rest[1], rest[0])
-	}
-	return profile, text, nil, nil
+	return by.Profile, "", &session.Command{Name: by.Name, Arguments: by.Arguments}, nil
 }
 
 // compose puts the prompt into ask: the text with the files that it names, or what the
 // command comes to that it calls.
 func (c *cli) compose(ctx context.Context, app *roster.App, args []string, prompt string, f runFlags, ask *roster.Ask) error {
 	if mayCall(args) {
-		call, text, err := c.called(app, args)
+		call, text, err := called(args, func(name string) bool {
+			_, err := app.ShowCommand(name)
+			return err == nil
+		})
 		if err != nil {
 			return err
 		}

@@ -142,6 +142,11 @@ func TestRunWithServer(t *testing.T) {
 	if r = w.run(env, "run", "worker", "/hello you", "--continue", "--json"); r.code != 0 || !strings.Contains(r.stdout, "Say hello to you") {
 		t.Errorf("a command: %+v", r)
 	}
+	for _, line := range []string{"run worker /helo you", "run worker /helo", "run /helo you"} {
+		if r := w.run(env, strings.Fields(line)...); r.code != 1 || !strings.Contains(r.stderr, "there is no command /helo; did you mean /hello?") {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
 	last := r.stdout[strings.LastIndexByte(strings.TrimSuffix(r.stdout, "\n"), '\n')+1:]
 	if !strings.Contains(last, `"type":"loop.end"`) || strings.Contains(r.stdout, "context_usage") {
 		t.Errorf("the last line is %s", last)
