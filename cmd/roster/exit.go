@@ -145,6 +145,8 @@ func takes(kind string) string {
 		return "a number"
 	case "bool":
 		return "true or false"
+	case "duration":
+		return "a time such as 90m or 720h"
 	}
 	return kind
 }

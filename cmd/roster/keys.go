@@ -46,10 +46,10 @@ func (c *cli) keysAddCommand() *cobra.Command {
 			if r.Roles, err = identity.ParseRoles(roles); err != nil {
 				return usagef("%v", err)
 			}
-			if expires < 0 {
-				return usagef("--expires takes a time from now on, such as 2160h")
-			}
-			if expires > 0 {
+			if cmd.Flags().Changed("expires") {
+				if expires <= 0 {
+					return usagef("--expires takes a time from now on, such as 2160h; without it, the key does not expire")
+				}
 				r.Expires = time.Now().UTC().Add(expires).Truncate(time.Microsecond)
 			}
 			if r.Tenant == "" && c.server == "" {
