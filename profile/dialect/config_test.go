@@ -222,7 +222,7 @@ func TestConfigSmall(t *testing.T) {
 	tests := []struct {
 		name, path, text, profile, want, diags string
 	}{
-		{"the file's stem is the name", "configs/My Agent.json", `{"provider": {"model": "m", "api_key": "${K}"}}`, "my-agent", "title=My Agent\nmodel=m\nmodel-config=key-env: K", "P113:1:29"},
+		{"the file's stem is the name", "configs/My Agent.json", `{"provider": {"model": "m", "api_key": "${K}"}}`, "my-agent", "title=My Agent\nmodel=m\nmodel-config=key-env: K", "P113:1:29 P118:0:0"},
 		{"YAML", "a/agent.yaml", "provider:\n  model: m\n  headers: {X-A: b}\nagent:\n  system_prompt: hi\n", "agent", "model=m\nprompt=hi\nmodel-config=headers: X-A: b", "P113:3:3"},
 		{"a key that is written out", "agent.toml", "[provider]\nmodel = \"m\"\napi_key = \"sk-secret-1\"\n", "agent", "model=m", "P149:3:1"},
 		{"an empty key", "agent.toml", "[provider]\nmodel = \"m\"\napi_key = \"\"\n", "agent", "model=m", ""},

@@ -380,7 +380,7 @@ func TestNamesFromPaths(t *testing.T) {
 		}
 	}
 	p, ds := decode(t, "profiles/My Agent.md", "---\ndescription: d\n---\nb")
-	if p.Name != "my-agent" || p.Title.V != "My Agent" || len(ds) != 0 {
+	if p.Name != "my-agent" || p.Title.V != "My Agent" || len(ds) != 1 || ds[0].Code != profile.CodeSlug || !strings.Contains(ds[0].Message, `the name is "my-agent"`) {
 		t.Errorf("%s %+v %v", p.Name, p.Title, ds)
 	}
 }

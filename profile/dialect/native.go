@@ -205,6 +205,9 @@ func (d *decoder) claimName(file *File) {
 		if p.Name == "" && !d.doc.broken {
 			d.report(profile.CodeName, p.NameAt, "name", "the profile has no name", "write name: …")
 		}
+		if title != "" && !d.doc.broken {
+			d.report(profile.CodeSlug, p.NameAt, "name", fmt.Sprintf("the path has characters that no name may hold; the name is %q", p.Name), "write name: … for another one, of ASCII letters, digits, '.', '_', '-'")
+		}
 		return
 	}
 	text := strings.TrimSpace(d.text(f).V)
