@@ -30,7 +30,12 @@ func (a *App) Configure(ctx context.Context, k session.Key, set map[string]strin
 		return session.Settings{}, err
 	}
 	next := sum.Settings.With(set)
-	if _, _, err := a.Resolve(ctx, sum.Profile, session.Overrides{Session: next}); err != nil {
+	from := a.now()
+	p, err := a.profileHere(ctx, from, sum.Profile)
+	if err == nil {
+		_, _, err = a.resolveInput(from, a.input(from, p, session.Overrides{Session: next}))
+	}
+	if err != nil {
 		return session.Settings{}, err
 	}
 	body := &session.Set{Keys: maps.Clone(set)}

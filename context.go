@@ -39,10 +39,14 @@ func (a *App) summariser(s *setup, in resolve.Input, out *spec.Spec) error {
 	if err != nil {
 		return &summariserError{profile: out.Name, at: out.Origins["context.summariser"].Origin.String(), err: err}
 	}
-	own, _, err := resolve.Spec(resolve.Input{
+	its := resolve.Input{
 		Profile: p, Config: in.Config, Models: in.Models, Trust: in.Trust, LookupEnv: in.LookupEnv,
-		Strategies: in.Strategies, Default: in.Default, Inherit: &out.Model,
-	})
+		Strategies: in.Strategies, Default: in.Default, Lookable: in.Lookable,
+	}
+	if out.Model.ID != "" {
+		its.Inherit = &out.Model
+	}
+	own, _, err := resolve.Spec(its)
 	if err != nil {
 		return &summariserError{profile: out.Name, at: out.Origins["context.summariser"].Origin.String(), err: err}
 	}

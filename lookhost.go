@@ -17,11 +17,11 @@ import (
 // serveLooks gives a host what there is to work with.
 func (a *App) serveLooks(d *host.Deps) {
 	d.Explain = func(ctx context.Context, name string) (view.Explanation, error) {
-		s, _, err := a.Resolve(ctx, name, session.Overrides{})
+		s, ds, err := a.Resolve(ctx, name, session.Overrides{})
 		if err != nil {
 			return view.Explanation{}, err
 		}
-		return resolve.Explain(s), nil
+		return resolve.Explain(s, ds...), nil
 	}
 	d.Models = func(context.Context) ([]view.ModelItem, error) { return a.Models().List(), nil }
 	d.Model = func(_ context.Context, ref string) (view.ModelView, error) {

@@ -305,7 +305,8 @@ func (a *App) Catalog() *catalog.Catalog { return a.now().catalog }
 func (a *App) Models() *modelcatalog.Catalog { return a.now().models }
 
 // Resolve says what a profile comes to with the given overrides (profile keys
-// and their values as text). It starts nothing.
+// and their values as text). It starts nothing. Where no model is named and none is
+// found, a diagnostic says so, and Model is empty: such a profile cannot be run.
 func (a *App) Resolve(ctx context.Context, name string, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -330,7 +331,9 @@ func (a *App) ResolveAt(ctx context.Context, name, revision string, over session
 }
 
 func (a *App) resolve(s *setup, p *profile.Profile, over session.Overrides) (*spec.Spec, []profile.Diagnostic, error) {
-	return a.resolveInput(s, a.input(s, p, over))
+	in := a.input(s, p, over)
+	in.Lookable = true
+	return a.resolveInput(s, in)
 }
 
 func (a *App) resolveInput(s *setup, in resolve.Input) (*spec.Spec, []profile.Diagnostic, error) {

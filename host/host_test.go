@@ -203,11 +203,11 @@ func wire(app *roster.App) host.Deps {
 			return host.Submitted(sub), err
 		},
 		Explain: func(ctx context.Context, name string) (view.Explanation, error) {
-			sp, _, err := app.Resolve(ctx, name, session.Overrides{})
+			sp, ds, err := app.Resolve(ctx, name, session.Overrides{})
 			if err != nil {
 				return view.Explanation{}, err
 			}
-			return resolve.Explain(sp), nil
+			return resolve.Explain(sp, ds...), nil
 		},
 		Models: func(context.Context) ([]view.ModelItem, error) { return app.Models().List(), nil },
 		Model: func(_ context.Context, ref string) (view.ModelView, error) {

@@ -22,6 +22,8 @@ type Explanation struct {
 	Name     string           `json:"name"`
 	Revision string           `json:"revision"`
 	Fields   map[string]Field `json:"fields"` // by native key
+	// Diagnostics are what it was resolved in spite of.
+	Diagnostics []profile.Diagnostic `json:"diagnostics,omitempty"`
 }
 
 // Field is one value, who set it, and whom that overrode, the nearest last.
@@ -271,9 +273,9 @@ func rulesOf(rules []permission.Rule) any {
 }
 
 // Explain says where each value of a spec is from. The spec must come from
-// Spec: one that was read from a log has no origins.
-func Explain(s *spec.Spec) Explanation {
-	e := Explanation{Name: s.Name, Revision: s.Revision, Fields: make(map[string]Field, len(s.Origins))}
+// Spec, as the diagnostics: one that was read from a log has no origins.
+func Explain(s *spec.Spec, ds ...profile.Diagnostic) Explanation {
+	e := Explanation{Name: s.Name, Revision: s.Revision, Diagnostics: ds, Fields: make(map[string]Field, len(s.Origins))}
 	for _, v := range values() {
 		e.Fields[v.key] = field(s, v.key, v.get(s))
 	}
@@ -315,11 +317,12 @@ func (e *Explanation) UnmarshalJSON(data []byte) error {
 			Origin    Place
 			Overrides []Place
 		}
+		Diagnostics []profile.Diagnostic
 	}
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*e = Explanation{Name: j.Name, Revision: j.Revision, Fields: make(map[string]Field, len(j.Fields))}
+	*e = Explanation{Name: j.Name, Revision: j.Revision, Fields: make(map[string]Field, len(j.Fields)), Diagnostics: j.Diagnostics}
 	for key, f := range j.Fields {
 		v, err := valueOf(key, f.Value)
 		if err != nil {

@@ -40,6 +40,14 @@ func (r *resolver) model() {
 	default:
 		found, id.At = r.defaultModel(provider)
 	}
+	if missing := (*catalog.ModelError)(nil); r.in.Lookable && errors.As(r.err, &missing) && missing.Kind == catalog.ErrMissing {
+		r.err, r.out.Model.Provider = nil, provider.V
+		for _, key := range catalog.Figures() {
+			r.set(key, source.Origin{Layer: source.Builtin})
+		}
+		r.note(CodeNoModel, profile.SeverityWarning, missing.At, "model", missing.Message, missing.Hint)
+		return
+	}
 	if r.err == nil {
 		r.script(&found, id.At)
 	}

@@ -64,6 +64,9 @@ type Input struct {
 	// RulesOnly leaves out all but what decides on permissions: no model is
 	// looked up, and no file read.
 	RulesOnly bool
+	// Lookable resolves also what names no model, to be looked at: a diagnostic says so,
+	// and Spec.Model is empty. It cannot be run.
+	Lookable bool
 	// WithServers, beside RulesOnly, finds the MCP servers too, and where they run.
 	WithServers bool
 	// Platform is told to the model; empty: this one's.
@@ -77,6 +80,7 @@ const (
 	CodeAllow    = "S103"
 	CodeWidens   = "S104"
 	CodeThinking = "S105"
+	CodeNoModel  = "S106"
 )
 
 // Codes lists every code in order.
@@ -86,6 +90,7 @@ func Codes() []profile.Code {
 		{Code: CodeWidens, Severity: profile.SeverityWarning, Meaning: "A request would widen the limits, tools or permissions of a profile; that part of it is left out."},
 		{Code: CodeAllow, Severity: profile.SeverityWarning, Meaning: "Allow rules of a workspace that nobody has trusted count as ask."},
 		{Code: CodeThinking, Severity: profile.SeverityNote, Meaning: "The model does not think as much, or as little, as somebody asks for."},
+		{Code: CodeNoModel, Severity: profile.SeverityWarning, Meaning: "No model is named, and none is found, so that the profile cannot be run; the rest of it is shown."},
 		{Code: CodeModel, Severity: profile.SeverityNote, Meaning: "The catalog has a remark on the model, such as the day on which it retires."},
 	}
 }

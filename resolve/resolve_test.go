@@ -260,6 +260,14 @@ func TestModelChoice(t *testing.T) {
 			}
 			s, _, err := Spec(in)
 			if c.err != nil {
+				in.Lookable = true
+				if s, ds, looked := Spec(in); errors.Is(err, catalog.ErrMissing) {
+					if looked != nil || s.Model.String() != "" || len(ds) != 1 || ds[0].Code != CodeNoModel {
+						t.Errorf("to be looked at it is %v, %v, %v", s, ds, looked)
+					}
+				} else if looked == nil {
+					t.Error("it may be looked at")
+				}
 				if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.says) {
 					t.Fatalf("error = %v, want %v that says %q", err, c.err, c.says)
 				}

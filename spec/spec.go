@@ -137,8 +137,13 @@ type Model struct {
 	ThinksAlone bool `json:"thinks_alone,omitempty"`
 }
 
-// String gives provider/model-id.
-func (m Model) String() string { return m.Provider + "/" + m.ID }
+// String gives provider/model-id; empty where there is no model.
+func (m Model) String() string {
+	if m.ID == "" {
+		return ""
+	}
+	return m.Provider + "/" + m.ID
+}
 
 // Price is in US dollars per million tokens.
 type Price struct {

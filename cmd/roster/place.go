@@ -125,7 +125,7 @@ func (h here) Explain(ctx context.Context, name string, over session.Overrides) 
 	if err != nil {
 		return e, nil, err
 	}
-	return resolve.Explain(s), ds, nil
+	return resolve.Explain(s, ds...), ds, nil
 }
 
 func (h here) Create(ctx context.Context, name string, f newFlags) (view.Profile, error) {

@@ -182,7 +182,7 @@ func (s server) Explain(ctx context.Context, name string, over session.Overrides
 		return resolve.Explanation{}, nil, usagef("%s: versions can be explained on this machine only", name)
 	}
 	e, err := s.c.ProfileSpec(ctx, name)
-	return e, nil, err
+	return e, e.Diagnostics, err
 }
 
 func (s server) Permit(ctx context.Context, name string, over session.Overrides, tool, subject string) (view.Permit, []profile.Diagnostic, error) {

@@ -51,6 +51,7 @@ func TestServerSaysTheSame(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("roster.yaml", "defaults: {model: builtin/demo}\n")
 	w.write("profiles/broken.md", "---\nname: [\n---\n")
+	w.write("profiles/cold.md", "---\nmodel: anthropic/claude-opus-5-5\ntemperature: 0.2\n---\nIt has a warning.\n")
 	w.write(".claude/commands/hello.md", "---\ndescription: Greets\n---\nSay hello to $ARGUMENTS\n")
 	w.write("rig/a-loom/review.md", "---\nagent-profile-ref: worker\nstrand-dir: in\n---\nReview.\n")
 	w.write("rig/a-loom/plan.md", "---\nagent-profile-ref: nobody\nstrand-dir: event:review:Done\n---\nPlan.\n")
@@ -62,7 +63,7 @@ func TestServerSaysTheSame(t *testing.T) {
 	id, _ := w.session()
 	_, url := w.serve()
 	for _, line := range []string{
-		"list", "list --model none/*", "list --tool bash", "list --tool bahs", "show worker", "show nobody", "show --prompt worker", "explain worker", "explain nobody",
+		"list", "list --model none/*", "list --tool bash", "list --tool bahs", "show worker", "show nobody", "show --prompt worker", "explain worker", "explain cold", "explain nobody",
 		"explain --diff worker worker", "permit worker bash ls", "permit nobody bash ls", "tools", "tools --profile worker", "tools --profile nobody",
 		"profile history worker", "profile diff worker", "skills list", "skills list --profile worker", "skills show roster-profiles", "commands list", "models list", "mcp list", "doctor",
 		"sessions list", "sessions list --children", "sessions list --status failed", "sessions show ID", "sessions show ID --full", "sessions events ID", "sessions events ID --after 3",

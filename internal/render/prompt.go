@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -23,11 +24,12 @@ func Prompt(w io.Writer, s Style, p view.Prompt) {
 		names[i] = t.Name
 		tokens += t.Tokens
 	}
+	whose := cmp.Or(p.Model, "no model")
 	border("tools · %s · ~%d tokens", toolList(names), tokens)
 	if p.Cache == "off" {
-		border("%s · ~%d tokens · the cache is off: each call sends them anew", p.Model, p.Tokens)
+		border("%s · ~%d tokens · the cache is off: each call sends them anew", whose, p.Tokens)
 		return
 	}
 	border("%s · ~%d tokens · cache %s: the same for every call of a loop, so a provider that caches reads ~%d of them again",
-		p.Model, p.Tokens, strings.ToLower(p.Cache), p.Reused)
+		whose, p.Tokens, strings.ToLower(p.Cache), p.Reused)
 }

@@ -47,3 +47,13 @@ func TestServerIsLookedAfter(t *testing.T) {
 	}
 	d.fine(axe)
 }
+
+// TestProfileWithoutModel: it is looked at all the same, and said to have none.
+func TestProfileWithoutModel(t *testing.T) {
+	d := newDesk(t, map[string]string{"roster.yaml": "{}\n", "profiles/bare.md": "---\ndescription: d\ntools: [read]\n---\nYou read.\n"})
+	d.show("/profiles/bare/connections")
+	d.shows("None is known.")
+	d.show("/profiles/bare")
+	d.shows("no model")
+	d.shows("S106")
+}

@@ -12,9 +12,10 @@ export function Spec({ profile }: { profile: Schemas["Profile"] }) {
     queryKey: ["profiles", name, "spec"],
     queryFn: () => data(api.GET("/profiles/{name}/spec", { params: { path: { name } } })),
   });
+  const said = [...profile.diagnostics, ...(spec.data?.diagnostics ?? [])];
   return (
     <>
-      {profile.diagnostics.length > 0 && <Diagnostics list={profile.diagnostics} />}
+      {said.length > 0 && <Diagnostics list={said} />}
       <Loaded of={spec}>
         {(s) => {
           const fields = (Object.entries(s.fields) as [string, Schemas["Field"]][]).sort(bySaid);
