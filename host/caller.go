@@ -32,18 +32,20 @@ func (h *Host) whileKnown(c identity.Caller, r *http.Request) (ctx context.Conte
 	if c.Key == "" {
 		return r.Context(), func() {}
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancelCause(r.Context())
 	asks := r.WithContext(ctx)
 	var timer atomic.Pointer[time.Timer]
 	timer.Store(time.AfterFunc(h.deps.PingEvery, func() {
 		var refused *Error
 		if _, err := h.deps.Identify(asks); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
-			cancel()
+			why := *refused
+			why.Message += "; what has begun goes on"
+			cancel(ended{&why})
 		} else if t := timer.Load(); t != nil && ctx.Err() == nil {
 			t.Reset(h.deps.PingEvery)
 		}
 	}))
-	return ctx, func() { cancel(); timer.Load().Stop() }
+	return ctx, func() { cancel(nil); timer.Load().Stop() }
 }
 
 // named is who is meant by a request that names a tenant and a user: whoever is

@@ -154,9 +154,9 @@ func (h *Host) sameChain(ctx context.Context, w *response, sub Submitted) error 
 
 // whichever is a context that ends with either of two.
 func whichever(a, b context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(a)
-	stop := context.AfterFunc(b, cancel)
-	return ctx, func() { stop(); cancel() }
+	ctx, cancel := context.WithCancelCause(a)
+	stop := context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // route names the route of a request, without what is its own in the path.

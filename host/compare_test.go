@@ -193,7 +193,9 @@ func TestAServerThatStopsEndsAComparison(t *testing.T) {
 	s.host.Shutdown()
 	select {
 	case res := <-said:
-		read(t, res).wantError(t, http.StatusServiceUnavailable, "ShuttingDown")
+		if e := read(t, res).wantError(t, http.StatusServiceUnavailable, "ShuttingDown"); !strings.HasPrefix(e.Error, "the server shuts down") {
+			t.Errorf("it is told %q", e.Error)
+		}
 	case <-time.After(patience):
 		t.Fatal("it is not ended")
 	}

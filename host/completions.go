@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -192,7 +193,7 @@ func (c *completion) stream(r *http.Request) error {
 		}
 	})
 	c.out.Close()
-	if r.Context().Err() != nil {
+	if why := (*Error)(nil); r.Context().Err() != nil && !errors.As(context.Cause(r.Context()), &why) {
 		return nil // the client left; the run goes on
 	}
 	if c.broken {

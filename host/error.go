@@ -38,6 +38,28 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// ended is why the host ends a request that it serves, as the cause of its context.
+// It counts as an end like one by the client too: the run goes on.
+type ended struct{ why *Error }
+
+func (e ended) Error() string { return e.why.Message }
+
+// Unwrap is for errors.As and errors.Is.
+func (e ended) Unwrap() []error { return []error{e.why, context.Canceled} }
+
+var shutsDown = ended{&Error{
+	Status: http.StatusServiceUnavailable, Code: "ShuttingDown",
+	Message: "the server shuts down: what has begun goes on without this request",
+}}
+
+// causeOf is err, or why ctx was ended if that is what err says.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 func missing(field, remedy string) *Error {
 	return &Error{
 		Status: http.StatusBadRequest, Code: "MissingField", Field: field,
@@ -105,6 +127,8 @@ func (h *Host) explain(err error) *Error {
 		return e
 	case errors.As(err, &found) && found.Name != "": // in the overrides
 		return answer(http.StatusBadRequest, found.Name)
+	case h.streams.Err() != nil && errors.Is(err, context.Canceled):
+		return shutsDown.why
 	case h.streams.Err() != nil:
 		return answer(http.StatusServiceUnavailable, "ShuttingDown")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

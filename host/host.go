@@ -307,12 +307,12 @@ func New(d Deps) *Host {
 		d.MaxBody = defaultMaxBody
 	}
 	h := &Host{deps: d, mux: chi.NewMux()}
-	var endStreams, endChats context.CancelFunc
-	h.streams, endStreams = context.WithCancel(context.Background())
-	h.chats, endChats = context.WithCancel(context.Background())
+	var endStreams, endChats context.CancelCauseFunc
+	h.streams, endStreams = context.WithCancelCause(context.Background())
+	h.chats, endChats = context.WithCancelCause(context.Background())
 	h.quit = sync.OnceFunc(func() {
-		endStreams()
-		time.AfterFunc(chatGrace, endChats)
+		endStreams(shutsDown)
+		time.AfterFunc(chatGrace, func() { endChats(shutsDown) })
 		if d.MCP != nil {
 			d.MCP.Close()
 		}

@@ -50,6 +50,42 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
+// TestCallsEndWithTheirKey: whoever waits for an answer when his key is revoked is told
+// that it is, and not that the server failed.
+func TestCallsEndWithTheirKey(t *testing.T) {
+	for name, c := range map[string]struct{ path, body string }{
+		"chat":                 {"/chat", hello},
+		"completions":          {"/v1/chat/completions", `{"model":"echo","messages":[{"role":"user","content":"hello"}]}`},
+		"streamed completions": {"/v1/chat/completions", `{"model":"echo","stream":true,"messages":[{"role":"user","content":"hello"}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var revoked atomic.Bool
+			m := newByTemperature()
+			s := openSite(t, siteOptions{model: m, change: func(d *host.Deps) {
+				d.PingEvery = 5 * time.Millisecond
+				d.Identify = func(*http.Request) (identity.Caller, error) {
+					if revoked.Load() {
+						return identity.Caller{}, &host.Error{Status: http.StatusUnauthorized, Code: "InvalidCredentials", Message: "the key is not taken"}
+					}
+					return identity.Caller{Tenant: "acme", User: "ann", Key: "k1", Roles: identity.Runner}, nil
+				}
+			}})
+			go func() {
+				<-m.asked
+				revoked.Store(true)
+			}()
+			a := s.post(c.path, c.body)
+			close(m.may)
+			if !strings.Contains(a.body, "the key is not taken; what has begun goes on") || strings.Contains(a.body, "context canceled") {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			if begun := a.status == http.StatusOK && strings.Contains(c.body, "stream"); a.status != http.StatusUnauthorized && !begun {
+				t.Errorf("the status is %d", a.status)
+			}
+		})
+	}
+}
+
 // TestAuditHasWhoIsNamed: where nobody is asked who he is, the entry is of the tenant
 // and the user that the body names.
 func TestAuditHasWhoIsNamed(t *testing.T) {

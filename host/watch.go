@@ -55,9 +55,10 @@ func (w *watch) until(ctx context.Context, after int64) iter.Seq2[[]session.Even
 		if w.end != nil {
 			return
 		}
+		fail := func(err error) { yield(nil, causeOf(ctx, err)) }
 		for batch, err := range w.host.deps.Follow(ctx, w.sub.Key, after) {
 			if err != nil {
-				yield(nil, err)
+				fail(err)
 				return
 			}
 			n := w.seeAll(batch)
@@ -70,7 +71,7 @@ func (w *watch) until(ctx context.Context, after int64) iter.Seq2[[]session.Even
 			}
 			if waits, err := w.waits(ctx, batch); waits || err != nil {
 				if err != nil {
-					yield(nil, err)
+					fail(err)
 				}
 				return
 			}
@@ -78,7 +79,7 @@ func (w *watch) until(ctx context.Context, after int64) iter.Seq2[[]session.Even
 			// message that comes too late for a loop that is cancelled.
 			quiet, err := w.rest.after(ctx, batch)
 			if err != nil {
-				yield(nil, err)
+				fail(err)
 				return
 			}
 			if quiet {

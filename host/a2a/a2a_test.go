@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rosterrun/roster"
+	"github.com/rosterrun/roster/host"
 	"github.com/rosterrun/roster/model"
 	"github.com/rosterrun/roster/model/script"
 	"github.com/rosterrun/roster/session"
@@ -68,6 +69,7 @@ type site struct {
 	dir   string
 	state string
 	app   *roster.App
+	host  *host.Host
 	url   string
 	http  *http.Client
 	close func()
@@ -107,6 +109,7 @@ func (s *site) open(m model.Model) {
 		s.t.Fatal(err)
 	}
 	h := s.app.Handler()
+	s.host = h
 	srv := httptest.NewServer(h)
 	s.url, s.http = srv.URL, &http.Client{Transport: &http.Transport{}}
 	s.close = func() {
@@ -302,6 +305,32 @@ func TestCancel(t *testing.T) {
 	}
 	if _, err := c.CancelTask(t.Context(), &proto.TaskIDParams{ID: task.ID}); !errors.Is(err, proto.ErrTaskNotCancelable) {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// asking is a model that says that it was asked, and gives no answer.
+type asking struct {
+	gated
+	asked chan struct{}
+}
+
+func (m asking) Stream(ctx context.Context, r *model.Request) iter.Seq2[model.Chunk, error] {
+	m.asked <- struct{}{}
+	return m.gated.Stream(ctx, r)
+}
+
+// TestShutdown: one who waits for an answer when the server ends is told that it does.
+func TestShutdown(t *testing.T) {
+	m := asking{gated{scripted(script.Reply{Text: "done"}), make(chan struct{})}, make(chan struct{})}
+	s := newSite(t, m)
+	go func() {
+		<-m.asked
+		s.host.Shutdown()
+	}()
+	_, err := s.client("worker").SendMessage(t.Context(), user("go", nil))
+	close(m.gate)
+	if !errors.Is(err, proto.ErrServerError) || !strings.Contains(err.Error(), "the server shuts down") {
+		t.Errorf("it is told %v", err)
 	}
 }
 

@@ -188,6 +188,9 @@ func (a agent) fault(err error) error {
 	if errors.As(err, &busy) || errors.As(err, &conflict) {
 		return fmt.Errorf("%w: %w", err, proto.ErrInvalidRequest)
 	}
+	if ended := (*host.Error)(nil); errors.Is(err, context.Canceled) && errors.As(err, &ended) {
+		return fmt.Errorf("%w: %w", err, proto.ErrServerError)
+	}
 	if code := a.opts.Host.Code(err); code != "Error" {
 		return fmt.Errorf("%w (%s): %w", err, code, proto.ErrInvalidRequest)
 	}
