@@ -14,6 +14,7 @@ import (
 	"github.com/rosterrun/roster/rig/runner"
 	"github.com/rosterrun/roster/session"
 	"github.com/rosterrun/roster/tool"
+	"github.com/rosterrun/roster/tool/task"
 )
 
 // rigAgents runs the tasks of a rig as sessions of a workspace.
@@ -63,8 +64,8 @@ func (r rigAgents) Cancel(ctx context.Context, stream, reason string) error {
 }
 
 // Await implements runner.Agents.
-func (r rigAgents) Await(ctx context.Context, stream string, wrote func([]runner.Wrote)) (runner.End, error) {
-	w := awaited{r: r, stream: stream, wrote: wrote, asked: map[string]event.Event{}}
+func (r rigAgents) Await(ctx context.Context, stream string, watch runner.Watch) (runner.End, error) {
+	w := awaited{r: r, stream: stream, watch: watch, asked: map[string]event.Event{}}
 	for after := int64(0); ; {
 		for batch, err := range r.app.Follow(ctx, r.key(stream), after) {
 			if behind := (*dispatch.FellBehind)(nil); errors.As(err, &behind) {
@@ -90,7 +91,7 @@ func (r rigAgents) Await(ctx context.Context, stream string, wrote func([]runner
 type awaited struct {
 	r      rigAgents
 	stream string
-	wrote  func([]runner.Wrote)
+	watch  runner.Watch
 	end    runner.End
 	asked  map[string]event.Event // by call
 }
@@ -106,8 +107,19 @@ func (w *awaited) see(ctx context.Context, e *session.Event) (ended bool, err er
 		return false, nil
 	}
 	body, err := e.Decode()
-	if err != nil || !own {
+	if err != nil {
 		return false, err
+	}
+	switch b := body.(type) {
+	case *session.ToolBefore:
+		if b.Tool != task.Name { // the calls of whom it asks are told of
+			w.watch.Calls(e.Session + " " + b.Call)
+		}
+	case *session.ToolAfter:
+		w.watch.Called(e.Session + " " + b.Call)
+	}
+	if !own {
+		return false, nil
 	}
 	switch b := body.(type) {
 	case *session.LoopStart:
@@ -158,12 +170,16 @@ func (w *awaited) files(ctx context.Context, e *session.Event) error {
 			continue
 		}
 		one := runner.Wrote{Path: filepath.Join(b.Root, filepath.FromSlash(f.Path)), Sure: alone && !b.Any, Alone: alone}
-		if f.After != nil && f.After.Kind == session.KindFile {
-			one.Digest = f.After.Digest
+		was := f.After
+		if one.Gone = was == nil; one.Gone {
+			was = f.Before
+		}
+		if was != nil && was.Kind == session.KindFile {
+			one.Digest = was.Digest
 		}
 		list = append(list, one)
 	}
-	w.wrote(list)
+	w.watch.Wrote(list)
 	return nil
 }
 

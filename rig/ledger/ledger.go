@@ -64,8 +64,9 @@ type Job struct {
 	Knot  string // loom/name
 	Event string // created, modified, deleted, scheduled, asked, or the id of an event
 	Path  string // of the strand; of an event "event:PRODUCER:ID"; empty: there is none
-	// Digest and Content are those of the strand when the job was queued. Lists leave
-	// the content out, and so do jobs that are done.
+	// Digest and Content are those of the strand when the job was queued; of one that was
+	// removed, the digest is Removed. Lists leave the content out, and so do jobs that are
+	// done.
 	Digest  string
 	Content []byte
 	Hops    int       // how many jobs of knots stand before it, one having caused the next
@@ -96,10 +97,14 @@ type Job struct {
 
 // Written is a file that a job wrote: it carries on how many jobs stand before it.
 type Written struct {
-	Path, Digest string
+	Path, Digest string // the digest is that of the content, or is Removed
 	Job, Knot    string
 	Hops         int
 }
+
+// Removed stands for the removal of a file in place of its digest, where it had the
+// content with this one.
+func Removed(digest string) string { return "removed " + digest }
 
 // Limits say what may be claimed.
 type Limits struct {
@@ -120,6 +125,7 @@ type Outcome struct {
 	Error, Code string
 	Cost        float64 // of this attempt
 	Tokens      int64
+	Hops        int   // of the job, where there are more by now
 	Fires       []Job // jobs that come of it, queued in the same commit, as by Queue
 }
 

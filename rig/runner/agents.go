@@ -15,10 +15,9 @@ type Agents interface {
 	// has been begun, maybe by a process that has died. What keeps it from beginning,
 	// such as a profile that is not there, is a *NotBegun.
 	Begin(ctx context.Context, t Task) error
-	// Await waits until the run of a session has ended, whoever runs it, and tells of
-	// the files that it has changed as soon as that is known, in each call from the
-	// first on.
-	Await(ctx context.Context, session string, wrote func([]Wrote)) (End, error)
+	// Await waits until the run of a session has ended, whoever runs it, and tells what
+	// it does, in each call from the first on.
+	Await(ctx context.Context, session string, w Watch) (End, error)
 	// Cancel ends the run. Await returns then.
 	Cancel(ctx context.Context, session, reason string) error
 }
@@ -44,10 +43,19 @@ func (e *NotBegun) Error() string { return e.Err.Error() }
 
 func (e *NotBegun) Unwrap() error { return e.Err }
 
+// Watch is told what a run does, by one goroutine. Of a call that may change files it is
+// told when it begins, what it has changed, and that it has ended, in this order.
+type Watch interface {
+	Calls(id string)
+	Wrote([]Wrote)
+	Called(id string)
+}
+
 // Wrote is a file that a run has changed.
 type Wrote struct {
 	Path   string // absolute
-	Digest string // SHA-256 of the content, in hex; empty: it is not there any more, or not known
+	Digest string // SHA-256 of the content, in hex; empty: it is not known
+	Gone   bool   // the file is not there any more: Digest is what it had
 	// Sure says that nobody else can have done it: the call was for this file, and
 	// nothing ran beside it that could change it too.
 	Sure bool

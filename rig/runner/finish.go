@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rosterrun/roster/rig"
@@ -36,8 +38,12 @@ func (n *running) add(ctx context.Context, k *rig.Knot, j *ledger.Job, end *End)
 		w.file, w.section = j.File, j.Section
 		return tieoff.Recover(ctx, root, j.File, j.ID, j.Offset, j.Section, w)
 	}
+	digest := j.Digest
+	if j.Event == string(rig.Deleted) {
+		digest = ""
+	}
 	s := tieoff.Section{
-		Job: j.ID, Knot: k.Name, Event: j.Event, Path: j.Path, Digest: j.Digest, Time: end.Done, Session: j.Session,
+		Job: j.ID, Knot: k.Name, Event: j.Event, Path: j.Path, Digest: digest, Time: end.Done, Session: j.Session,
 		Profile: end.Profile, Revision: end.Revision, Model: end.Model, Hops: j.Hops, Usage: end.Usage, Cost: end.Usage.Cost, Answer: end.Text,
 	}
 	if w.section, err = s.Render(); err != nil {
@@ -61,10 +67,27 @@ type writing struct {
 	section []byte
 }
 
-// Write implements tieoff.Ledger.
-func (w *writing) Write(offset int64) error {
+// Write implements tieoff.Ledger. Where knots watch the file, they are told whose content
+// it will have before they can see it.
+func (w *writing) Write(offset int64, digest func() (string, error)) error {
+	if file := path.Join(w.n.key.Name, w.file); w.n.isWatched(file) {
+		is, err := digest()
+		if err != nil {
+			return err
+		}
+		w.n.wrote(w.ctx, w.knot, w.job, []Wrote{{Path: filepath.Join(w.n.r.o.Dir, filepath.FromSlash(file)), Digest: is, Sure: true}})
+	}
 	return w.n.store(w.ctx, "note where an answer is written", func(ctx context.Context) error {
 		return w.n.r.o.Ledger.Write(ctx, w.n.key, w.job.ID, w.job.Epoch, w.file, offset, w.section)
+	})
+}
+
+// isWatched says whether a knot of the rig watches tie-offs, this one among them.
+func (n *running) isWatched(file string) bool {
+	return slices.ContainsFunc(n.now().Knots(), func(k *rig.Knot) bool {
+		dir, _ := n.folder(k)
+		shown := n.r.shown(dir)
+		return k.Input.V.Dir != "" && inTieOffs(shown) && strings.HasPrefix(file, shown+"/")
 	})
 }
 

@@ -33,25 +33,39 @@ func (n *running) do(ctx context.Context, j *ledger.Job) {
 	}
 }
 
-// begin works on a job, unless what it is about was written by another job: that may
-// have become known only after the file was seen.
+// begin works on a job, unless it is found not to be worth it.
 func (n *running) begin(ctx context.Context, k *rig.Knot, j *ledger.Job) error {
-	if j.Digest == "" || j.State != ledger.Queued || j.Event == string(rig.Asked) {
+	if j.State != ledger.Queued {
 		return n.attempt(ctx, k, j)
 	}
-	w, byJob, err := n.r.o.Ledger.Writer(ctx, n.key, j.Path, j.Digest)
+	if j.Digest != "" {
+		n.awaitCalls(ctx)
+	}
+	by, err := n.cause(ctx, j)
 	switch {
 	case err != nil:
 		return err
-	case byJob && w.Knot == k.ID() && !k.Self.V:
+	case by == k.ID() && !k.Self.V:
 		return n.settle(ctx, j, ledger.Outcome{State: ledger.Done, Code: "Self"})
-	case byJob && w.Hops >= j.Hops:
-		j.Hops = w.Hops + 1
-		if n.bound(j); j.State == ledger.Dead {
-			return n.settle(ctx, j, ledger.Outcome{State: ledger.Dead, Error: j.Error, Code: j.Code})
-		}
+	case j.State == ledger.Dead:
+		return n.settle(ctx, j, ledger.Outcome{State: ledger.Dead, Error: j.Error, Code: j.Code})
 	}
 	return n.attempt(ctx, k, j)
+}
+
+// cause has a job stand behind the one that wrote what it is about, and names the knot of
+// that. It may have become known since: see awaitCalls. The job is Dead where too many
+// stand before it.
+func (n *running) cause(ctx context.Context, j *ledger.Job) (knot string, err error) {
+	if j.Digest == "" || j.Event == string(rig.Asked) {
+		return "", nil
+	}
+	w, byJob, err := n.r.o.Ledger.Writer(ctx, n.key, j.Path, j.Digest)
+	if byJob && w.Hops >= j.Hops {
+		j.Hops = w.Hops + 1
+		n.bound(j)
+	}
+	return w.Knot, err
 }
 
 // attempt begins the work on a job, or goes on with it, and settles what came of it.
@@ -79,6 +93,9 @@ func (n *running) attempt(ctx context.Context, k *rig.Knot, j *ledger.Job) error
 		return err
 	}
 	n.unblock(k)
+	if _, err := n.cause(ctx, j); err != nil {
+		return err
+	}
 	if end.Reason != session.ReasonDone {
 		return n.failed(ctx, k, j, &end)
 	}
@@ -101,20 +118,62 @@ func (n *running) work(ctx context.Context, k *rig.Knot, j *ledger.Job) (End, er
 		n.cancel(ctx, j, fmt.Sprintf("the knot %s gives a run %s", k.ID(), k.Timeout.V))
 	})
 	defer timer.Stop()
-	var own []string
-	end, err := n.r.o.Agents.Await(ctx, j.Session, func(files []Wrote) {
-		n.wrote(ctx, k, j, files)
-		for _, f := range files {
-			if f.Alone {
-				own = append(own, f.Path)
-			}
-		}
-	})
-	end.files = own
+	w := &watch{n: n, ctx: ctx, knot: k, job: j}
+	defer w.end()
+	end, err := n.r.o.Agents.Await(ctx, j.Session, w)
+	end.files = w.own
 	if err == nil && late.Load() && end.Reason == session.ReasonCancelled {
 		end.Code, end.Error = "Timeout", fmt.Sprintf("it took longer than %s (timeout of the knot)", k.Timeout.V)
 	}
 	return end, err
+}
+
+// watch is told what the run of a job does.
+type watch struct {
+	n     *running
+	ctx   context.Context
+	knot  *rig.Knot
+	job   *ledger.Job
+	calls map[string]*call // under way
+	own   []string         // files that it alone has changed
+}
+
+// Calls implements Watch.
+func (w *watch) Calls(id string) {
+	if w.calls == nil {
+		w.calls = map[string]*call{}
+	}
+	if w.calls[id] == nil { // else it is begun again, after a wait
+		w.calls[id] = w.n.calls.add()
+	}
+}
+
+// Wrote implements Watch.
+func (w *watch) Wrote(files []Wrote) {
+	if _, err := w.n.cause(w.ctx, w.job); err != nil && w.ctx.Err() == nil {
+		w.n.r.o.Log.Error("what a run stands behind is not known", "job", w.job.ID, "error", err)
+	}
+	w.n.wrote(w.ctx, w.knot, w.job, files)
+	for _, f := range files {
+		if f.Alone {
+			w.own = append(w.own, f.Path)
+		}
+	}
+}
+
+// Called implements Watch.
+func (w *watch) Called(id string) {
+	if c := w.calls[id]; c != nil {
+		w.n.calls.drop(c)
+		delete(w.calls, id)
+	}
+}
+
+// end has nobody wait for calls that were broken off.
+func (w *watch) end() {
+	for id := range w.calls {
+		w.Called(id)
+	}
 }
 
 // cancel ends a run that takes too long. It is tried until it is stored, for the run is
@@ -138,6 +197,9 @@ func (n *running) wrote(ctx context.Context, k *rig.Knot, j *ledger.Job, files [
 			continue
 		}
 		w := ledger.Written{Path: n.r.shown(f.Path), Digest: f.Digest, Job: j.ID, Hops: j.Hops}
+		if f.Gone {
+			w.Digest = ledger.Removed(f.Digest)
+		}
 		if f.Sure {
 			w.Knot = k.ID()
 		}
@@ -169,6 +231,9 @@ func (n *running) failed(ctx context.Context, k *rig.Knot, j *ledger.Job, end *E
 	switch end.Reason {
 	case session.ReasonError, session.ReasonStalled, session.ReasonDegenerate, session.ReasonPoisoned:
 		again = true
+	}
+	if j.State == ledger.Dead { // too many stand before it, as was found meanwhile
+		o.Code, o.Error, again = j.Code, j.Error, false
 	}
 	if wait, ok := k.Retries.Wait(j.Attempt); again && ok {
 		o.State, o.After = ledger.Queued, time.Now().Add(wait)
@@ -207,6 +272,7 @@ func (n *running) bound(j *ledger.Job) {
 }
 
 func (n *running) settle(ctx context.Context, j *ledger.Job, o ledger.Outcome) error {
+	o.Hops = j.Hops
 	err := n.store(ctx, "settle a job", func(ctx context.Context) error {
 		return n.r.o.Ledger.Settle(ctx, n.key, j.ID, j.Epoch, o)
 	})

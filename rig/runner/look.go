@@ -76,7 +76,7 @@ func (n *running) list(ctx context.Context, d *strand.Dir) (*listed, error) {
 		n.r.o.Log.Warn("a part of a folder is not seen", "folder", d.Path(), "error", &listing.Unread[i])
 	}
 	if n.mayRecord(d) {
-		listing.Files = slices.DeleteFunc(listing.Files, func(f strand.File) bool { return isRecord(n.shown(d, f.Path)) })
+		listing.Files = slices.DeleteFunc(listing.Files, func(f strand.File) bool { return n.isRecord(d, f.Path) })
 	}
 	var h maphash.Hash
 	h.SetSeed(n.seed)
@@ -198,7 +198,7 @@ func (n *running) note(ctx context.Context, k *rig.Knot, d *strand.Dir, paths []
 	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		was := seen[p]
 		seen[p] = true
-		return was || isRecord(n.shown(d, p))
+		return was || n.isRecord(d, p)
 	})
 	for tries := 0; len(paths) > 0; {
 		rest, stale, err := n.noteSome(ctx, k, d, paths)
@@ -342,10 +342,13 @@ func (n *running) job(ctx context.Context, k *rig.Knot, was string, file *strand
 	j := &ledger.Job{
 		ID: newID(), Knot: k.ID(), Event: string(what), Path: shown, Digest: file.Digest, Content: file.Data, Queued: time.Now(),
 	}
+	if what == rig.Deleted {
+		j.Digest = ledger.Removed(was)
+	}
 	if k.Bundling.V == rig.Diff {
 		j.Content = bundle(bundled{what, shown, file.Data, n.difference(shown, file.Data)})
 	}
-	w, byJob, err := n.r.o.Ledger.Writer(ctx, n.key, shown, file.Digest)
+	w, byJob, err := n.r.o.Ledger.Writer(ctx, n.key, shown, j.Digest)
 	if err != nil {
 		return nil, err
 	}

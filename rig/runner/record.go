@@ -11,6 +11,7 @@ import (
 	"github.com/rosterrun/roster/rig/journal"
 	"github.com/rosterrun/roster/rig/ledger"
 	"github.com/rosterrun/roster/rig/strand"
+	"github.com/rosterrun/roster/rig/tieoff"
 )
 
 // Records say what stands in the files that a rig has for other programs. They are safe
@@ -128,11 +129,22 @@ func (n *running) recorded(file string, err error) {
 	}
 }
 
-// isRecord says whether a file, as the ledger names it, is one that rigs write for other
-// programs: a knot that worked on it would cause the next change.
-func isRecord(shown string) bool {
+// isRecord says whether a file of a folder is one that rigs write: for other programs, or
+// a tie-off, unless the folder is one of tie-offs. A knot that worked on it would cause the
+// next change.
+func (n *running) isRecord(d *strand.Dir, p string) bool {
+	shown := n.shown(d, p)
 	top, file, _ := strings.Cut(shown, "/")
-	return rig.IsRig(top) && (file == journal.State || strings.HasPrefix(file, journal.Folder+"/"))
+	return rig.IsRig(top) && (file == journal.State || strings.HasPrefix(file, journal.Folder+"/")) ||
+		inTieOffs(shown) && !inTieOffs(n.r.shown(d.Path()))
+}
+
+// inTieOffs says whether a path, as the ledger has it, is that of a rig's tie-offs or lies
+// in them.
+func inTieOffs(shown string) bool {
+	top, below, _ := strings.Cut(shown, "/")
+	folder, _, _ := strings.Cut(below, "/")
+	return rig.IsRig(top) && folder == tieoff.Folder
 }
 
 // mayRecord says whether a folder may have such files: it is in a rig, or has one in it.

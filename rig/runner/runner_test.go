@@ -40,7 +40,7 @@ func (a *agents) Begin(_ context.Context, t runner.Task) error {
 	return nil
 }
 
-func (a *agents) Await(context.Context, string, func([]runner.Wrote)) (runner.End, error) {
+func (a *agents) Await(context.Context, string, runner.Watch) (runner.End, error) {
 	return runner.End{Reason: session.ReasonDone, Text: "Done.", Usage: message.Usage{Cost: a.cost}, Done: time.Now()}, nil
 }
 

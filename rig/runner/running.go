@@ -35,6 +35,8 @@ type running struct {
 	clean map[string]clean
 	seed  maphash.Seed
 
+	calls calls // of its runs
+
 	wake chan struct{} // there is something to look at, or to load
 	jobs chan struct{} // there may be a job to claim
 

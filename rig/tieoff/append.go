@@ -3,6 +3,8 @@ package tieoff
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +15,9 @@ import (
 // locked, and what they keep has to survive a crash.
 type Ledger interface {
 	// Write is called before anything is written: from the offset on, the file may have
-	// the section then, whole, in part or not.
-	Write(offset int64) error
+	// the section then, whole, in part or not. digest gives the SHA-256, in hex, of the
+	// file with it.
+	Write(offset int64, digest func() (string, error)) error
 	// Done is called when the section is in the file, and survives a crash.
 	Done() error
 }
@@ -100,7 +103,7 @@ func add(root *os.Root, name string, f *os.File, section []byte, l Ledger) error
 	if err != nil {
 		return err
 	}
-	if err := l.Write(size); err != nil {
+	if err := l.Write(size, func() (string, error) { return digestWith(f, size, text) }); err != nil {
 		return err
 	}
 	n, err := f.Write(text)
@@ -119,6 +122,16 @@ func add(root *os.Root, name string, f *os.File, section []byte, l Ledger) error
 		return ErrMoved
 	}
 	return l.Done()
+}
+
+// digestWith is that of the first bytes of a file, with a text behind them.
+func digestWith(f io.ReaderAt, size int64, text []byte) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, size)); err != nil {
+		return "", err
+	}
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // padded is a section with a line end before it, where the file does not end in one.

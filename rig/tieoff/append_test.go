@@ -22,7 +22,7 @@ type book struct {
 	before func() // called by Write
 }
 
-func (b *book) Write(offset int64) error {
+func (b *book) Write(offset int64, digest func() (string, error)) error {
 	b.offset = offset
 	b.writes++
 	if b.before != nil {
@@ -81,8 +81,8 @@ var errStop = errors.New("stop")
 
 type refuses struct{ write, done error }
 
-func (r refuses) Write(int64) error { return r.write }
-func (r refuses) Done() error       { return r.done }
+func (r refuses) Write(int64, func() (string, error)) error { return r.write }
+func (r refuses) Done() error                               { return r.done }
 
 func TestAppendStopsWithTheLedger(t *testing.T) {
 	root, path := rig(t)

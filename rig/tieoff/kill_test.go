@@ -87,8 +87,10 @@ func (p paper) note(line string) error {
 	return errors.Join(err, p.Sync())
 }
 
-func (p paper) Write(offset int64) error { return p.note(fmt.Sprintf("writing %d end", offset)) }
-func (p paper) Done() error              { return p.note("done") }
+func (p paper) Write(offset int64, _ func() (string, error)) error {
+	return p.note(fmt.Sprintf("writing %d end", offset))
+}
+func (p paper) Done() error { return p.note("done") }
 
 func start(t *testing.T, dir string, env ...string) *exec.Cmd {
 	t.Helper()

@@ -61,10 +61,10 @@ func (t *tx) saveJob(j *job) error {
 	if j.Worker != "" {
 		worker, held = &j.Worker, 1
 	}
-	return t.exec(`UPDATE jobs SET (state, attempt, after, error, code, worker, held, epoch, session, began, file, place, ended, cost, tokens, ready)
-		= ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17) WHERE number = $1`,
+	return t.exec(`UPDATE jobs SET (state, attempt, after, error, code, worker, held, epoch, session, began, file, place, ended, cost, tokens, ready, hops)
+		= ($2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18) WHERE number = $1`,
 		j.number, string(j.State), j.Attempt, orNull(j.After), storable(j.Error), storable(j.Code), worker, held, j.Epoch, j.Session, orNull(j.Began),
-		[]byte(j.File), j.Offset, orNull(j.Ended), j.Cost, j.Tokens, j.State == ledger.Queued && j.Worker == "")
+		[]byte(j.File), j.Offset, orNull(j.Ended), j.Cost, j.Tokens, j.State == ledger.Queued && j.Worker == "", j.Hops)
 }
 
 // Queue implements ledger.Store.

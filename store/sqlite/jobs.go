@@ -54,10 +54,10 @@ func (w *writer) saveJob(j *job) error {
 	if j.Worker != "" {
 		worker = j.Worker
 	}
-	return w.exec(`UPDATE jobs SET (state, attempt, after, error, code, worker, epoch, session, began, file, place, ended, cost, tokens, ready)
-		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE number = ?`,
+	return w.exec(`UPDATE jobs SET (state, attempt, after, error, code, worker, epoch, session, began, file, place, ended, cost, tokens, ready, hops)
+		= (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) WHERE number = ?`,
 		string(j.State), int64(j.Attempt), micros(j.After), j.Error, j.Code, worker, j.Epoch, j.Session, micros(j.Began),
-		j.File, j.Offset, micros(j.Ended), j.Cost, j.Tokens, j.State == ledger.Queued && j.Worker == "", j.number)
+		j.File, j.Offset, micros(j.Ended), j.Cost, j.Tokens, j.State == ledger.Queued && j.Worker == "", int64(j.Hops), j.number)
 }
 
 // Queue implements ledger.Store.

@@ -96,6 +96,7 @@ func Settle(j *ledger.Job, o *ledger.Outcome, now time.Time) {
 		j.Content = nil
 	}
 	j.Worker = ""
+	j.Hops = max(j.Hops, o.Hops)
 	j.Cost += o.Cost
 	j.Tokens += o.Tokens
 }
