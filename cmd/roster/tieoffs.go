@@ -52,7 +52,7 @@ func (c *cli) showTieOffs(found view.TieOffs, full bool) error {
 	}
 	if !c.quiet {
 		for _, p := range found.Problems {
-			fmt.Fprintf(c.stderr, "roster: %s/%s\n", found.Rig, render.Safe(p))
+			fmt.Fprintf(c.stderr, "roster: %s/%s\n", found.Rig, render.Visible(p))
 		}
 	}
 	if len(found.Sections) == 0 {
@@ -74,7 +74,8 @@ func (c *cli) showTieOffs(found view.TieOffs, full bool) error {
 	return nil
 }
 
-// showAnswer shows an answer below a line that says of what it is.
+// showAnswer shows an answer below a line that says of what it is, which no name of a
+// file may break.
 func (c *cli) showAnswer(s *view.TieOff, behind bool) {
 	if behind {
 		fmt.Fprintln(c.stdout)
@@ -88,7 +89,7 @@ func (c *cli) showAnswer(s *view.TieOff, behind bool) {
 	if s.Edited {
 		said = append(said, "(changed since)")
 	}
-	fmt.Fprintf(c.stdout, "=== %s  %s\n\n%s\n", localTime(s.Time), render.Safe(strings.Join(said, "  ")), render.Safe(strings.Trim(s.Answer, "\n")))
+	fmt.Fprintf(c.stdout, "=== %s  %s\n\n%s\n", localTime(s.Time), render.Visible(strings.Join(said, "  ")), render.Safe(strings.Trim(s.Answer, "\n")))
 }
 
 func localTime(at *time.Time) string {

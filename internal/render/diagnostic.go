@@ -14,7 +14,7 @@ import (
 // from 1; nil if they are not to be had.
 func Diagnostic(w io.Writer, s Style, d *profile.Diagnostic, lines []string) {
 	if at := (source.Origin{File: d.File, Line: d.Line, Column: d.Column}).String(); at != "" { // else it is of a flag or a request
-		fmt.Fprintf(w, "%s: ", s.paint(bold, Safe(at)))
+		fmt.Fprintf(w, "%s: ", s.paint(bold, Visible(at)))
 	}
 	code := d.Code
 	if d.Name != "" {

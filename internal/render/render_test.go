@@ -94,6 +94,15 @@ func TestDiagnosticOfNoFile(t *testing.T) {
 	}
 }
 
+// TestDiagnosticOfAnOddName: no name of a file makes a line of its own.
+func TestDiagnosticOfAnOddName(t *testing.T) {
+	var b strings.Builder
+	Diagnostic(&b, Style{}, &profile.Diagnostic{File: "rig/a-loom/x\nb.md:1:1: error\xff.md", Line: 2, Severity: profile.SeverityError, Code: "P1", Message: "no"}, nil)
+	if got := b.String(); !strings.HasPrefix(got, `rig/a-loom/x\nb.md:1:1: error\xff.md:2`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestDiagnosticFarRight(t *testing.T) {
 	d := profile.Diagnostic{Severity: profile.SeverityNote, Code: "P1", File: "a.md", Line: 1, Column: 301, Message: "m"}
 	var out strings.Builder
