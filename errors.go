@@ -54,6 +54,7 @@ func Code(err error) string {
 	var noKnot *rig.NotFoundError
 	var noStrand *runner.StrandError
 	var waits *runner.Waiting
+	var jobState *JobStateError
 	var compared *ComparisonError
 	switch {
 	case errors.As(err, &noTenant):
@@ -122,6 +123,8 @@ func Code(err error) string {
 		return "KnotWaits"
 	case errors.Is(err, ledger.ErrNoJob):
 		return "JobNotFound"
+	case errors.As(err, &jobState):
+		return "JobState"
 	case errors.As(err, &grant):
 		return "GrantNotFound"
 	case errors.Is(err, session.ErrNoStream):

@@ -3,6 +3,8 @@ package roster
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rosterrun/roster/internal/view"
@@ -119,23 +121,49 @@ func (a *App) RigJob(ctx context.Context, rig, id string) (view.RigJob, error) {
 	return out, nil
 }
 
-// ReplayJob queues a dead job of a rig anew, with the strand as it was then.
+// ReplayJob queues a dead job of a rig anew, with the strand as it was then. Another is a
+// *JobStateError.
 func (a *App) ReplayJob(ctx context.Context, rig, id string) (view.RigJob, error) {
 	store, err := a.ledgerOf(ctx, rig)
-	if err == nil {
-		err = store.Replay(ctx, a.RigKey(rig), id)
-	}
 	if err != nil {
 		return view.RigJob{}, err
+	}
+	if err := store.Replay(ctx, a.RigKey(rig), id); err != nil {
+		return view.RigJob{}, a.whyNot(ctx, store, rig, id, "dead", err)
 	}
 	return a.RigJob(ctx, rig, id)
 }
 
-// DropJob takes a job of a rig out that is queued or dead.
+// JobStateError says that a job is there, and not in a state that is asked for.
+type JobStateError struct {
+	ID    string
+	State ledger.State
+	Takes string // "dead", or "queued or dead"
+}
+
+func (e *JobStateError) Error() string {
+	return fmt.Sprintf("the job %s is %s: this takes one that is %s", e.ID, e.State, e.Takes)
+}
+
+// whyNot tells of a job that a store has not found in a state whether it is there at all.
+func (a *App) whyNot(ctx context.Context, store ledger.Store, rig, id, takes string, err error) error {
+	if !errors.Is(err, ledger.ErrNoJob) {
+		return err
+	}
+	if j, found := store.Job(ctx, a.RigKey(rig), id); found == nil {
+		return &JobStateError{ID: id, State: j.State, Takes: takes}
+	}
+	return err
+}
+
+// DropJob takes a job of a rig out that is queued or dead. Another is a *JobStateError.
 func (a *App) DropJob(ctx context.Context, rig, id string) error {
 	store, err := a.ledgerOf(ctx, rig)
 	if err != nil {
 		return err
 	}
-	return store.Drop(ctx, a.RigKey(rig), id)
+	if err := store.Drop(ctx, a.RigKey(rig), id); err != nil {
+		return a.whyNot(ctx, store, rig, id, "queued or dead", err)
+	}
+	return nil
 }

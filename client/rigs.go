@@ -125,7 +125,7 @@ func (c *Client) AskKnot(ctx context.Context, rig string, w KnotWish) (j RigJob,
 }
 
 // RigJob returns one job of a rig. One that is not there is an *Error with the code
-// JobNotFound, here and below.
+// JobNotFound, here and below; one in another state than is asked for has JobState.
 func (c *Client) RigJob(ctx context.Context, rig, id string) (RigJob, error) {
 	return get[RigJob](ctx, c, escaped("/rigs/%s/jobs/%s", rig, id), nil)
 }

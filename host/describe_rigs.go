@@ -10,6 +10,7 @@ func describeRigs() map[string]Description {
 	rig := Param{"path", "rig", "required", "The rig's folder: rig, or one that ends in -rig."}
 	job := Param{"path", "id", "required;pattern=" + jobPattern, "The job's id."}
 	noRig, noJob := map[int]string{404: "RigNotFound"}, map[int]string{404: "RigNotFound JobNotFound"}
+	otherJob := map[int]string{404: "RigNotFound JobNotFound", 409: "JobState"}
 	return map[string]Description{
 		"listRigs": {
 			Tag: "rigs", Summary: "List the rigs", About: "Those of the tenant's workspace, each knot with how many jobs it has. In a workspace that tenants share, they are local's.",
@@ -52,12 +53,12 @@ func describeRigs() map[string]Description {
 		},
 		"getRigJob": {Tag: "rigs", Summary: "Show a job of a rig", About: "With its answer, or why it does not go on.", Params: []Param{rig, job, ifNoneMatch}, Replies: cached("The job.", view.RigJob{}), Errors: noJob},
 		"replayRigJob": {
-			Tag: "rigs", Summary: "Queue a dead job anew", About: "With the strand as it was then. A job that is not dead is JobNotFound.",
-			Params: []Param{rig, job}, Replies: ok("It is queued.", view.RigJob{}), Errors: noJob,
+			Tag: "rigs", Summary: "Queue a dead job anew", About: "With the strand as it was then. A job that is not dead is JobState.",
+			Params: []Param{rig, job}, Replies: ok("It is queued.", view.RigJob{}), Errors: otherJob,
 		},
 		"dropRigJob": {
-			Tag: "rigs", Summary: "Take a job out", About: "One that is queued or dead; another is JobNotFound.",
-			Params: []Param{rig, job}, Replies: []Reply{{Status: 204, About: "It is gone."}}, Errors: noJob,
+			Tag: "rigs", Summary: "Take a job out", About: "One that is queued or dead; another is JobState.",
+			Params: []Param{rig, job}, Replies: []Reply{{Status: 204, About: "It is gone."}}, Errors: otherJob,
 		},
 	}
 }

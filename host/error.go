@@ -153,7 +153,7 @@ func statusOf(code string) int {
 	case "MalformedModelIdentifier", "MissingEffectiveModel", "UnknownProvider", "UnknownModel",
 		"SchemaValidation", "EmptyProvider", "EmptyModel", "MissingSystemPrompt":
 		return http.StatusBadRequest
-	case "AlreadyAnswered", "OtherPlan", "SessionExists", "HoldsWorktree", "KnotWaits":
+	case "AlreadyAnswered", "OtherPlan", "SessionExists", "HoldsWorktree", "KnotWaits", "JobState":
 		return http.StatusConflict
 	case "InvalidAnswer", "InvalidComparison", "InvalidSchema", "InvalidCommand", "InvalidExport", "InvalidTool", "UnknownToolCall", "InvalidStrand":
 		return http.StatusBadRequest

@@ -89,7 +89,7 @@ type Deps struct {
 	// knot, once for each idem that is not empty. RigJobs, RigJob, ReplayJob and DropJob
 	// are about its jobs, and TieOffs lists what its knots, or one of them, have answered,
 	// with the answers if they are wanted. Their errors name what is not there:
-	// RigNotFound, KnotNotFound, JobNotFound. nil: there are no such routes.
+	// RigNotFound, KnotNotFound, JobNotFound; or JobState. nil: there are no such routes.
 	Rigs      func(context.Context) ([]view.Rig, error)
 	Rig       func(ctx context.Context, rig string) (view.Rig, error)
 	CheckRig  func(ctx context.Context, rig string) (view.Report, error)
