@@ -123,6 +123,11 @@ func TestLinksAreRefused(t *testing.T) {
 	if err := tieoff.Append(t.Context(), root, name, []byte("x"), &book{}); !errors.As(err, &refused) {
 		t.Errorf("a FIFO: %v", err)
 	}
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o755))
+	if err := tieoff.Append(t.Context(), root, name, []byte("x"), &book{}); err == nil || !strings.Contains(err.Error(), "put a file there") {
+		t.Errorf("a folder: %v", err)
+	}
 }
 
 func TestLock(t *testing.T) {

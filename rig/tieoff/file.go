@@ -39,10 +39,10 @@ func File(loom, knot string) (string, error) {
 }
 
 // LinkError says that a tie-off, or a folder that it is in, is no plain file or folder.
-type LinkError struct{ Path string }
+type LinkError struct{ Path, Want string } // Want is "file" or "folder"
 
 func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s is a link, or neither a file nor a folder: nothing is written through it; put a file or folder there, or take it away", e.Path)
+	return fmt.Sprintf("%s is a link, or no %s: nothing is written through it; put a %s there, or take it away", e.Path, e.Want, e.Want)
 }
 
 // lockLook is how often a lock is tried that another has.
@@ -81,7 +81,7 @@ func create(root *os.Root, name string) (*os.File, error) {
 	}
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
 	if errors.Is(err, unix.ELOOP) {
-		return nil, &LinkError{name}
+		return nil, &LinkError{name, "file"}
 	}
 	return f, err
 }
@@ -99,8 +99,10 @@ func plain(root *os.Root, name string) error {
 			return nil
 		case err != nil:
 			return err
-		case i < len(name) && !info.IsDir(), i == len(name) && !info.Mode().IsRegular():
-			return &LinkError{name[:i]}
+		case i < len(name) && !info.IsDir():
+			return &LinkError{name[:i], "folder"}
+		case i == len(name) && !info.Mode().IsRegular():
+			return &LinkError{name, "file"}
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func folders(root *os.Root, dir string) ([]fs.DirEntry, error) {
 func plainDir(root *os.Root, dir string) error {
 	info, err := root.Lstat(dir)
 	if err == nil && !info.IsDir() {
-		return &LinkError{dir}
+		return &LinkError{dir, "folder"}
 	}
 	return err
 }
