@@ -162,7 +162,7 @@ func TestKeysOfTwoTenantsAreTheirOwn(t *testing.T) {
 	if a := w.send(stranger, c); a.Status != 200 || a.Header.Get("X-Session-Id") == first.Header.Get("X-Session-Id") {
 		t.Errorf("the stranger: %d %s", a.Status, a.Body)
 	}
-	if a := w.send(owner, c); a.Status != 422 {
+	if a := w.send(owner, c); a.Status != 422 || !strings.Contains(a.Body, "a different body, or by another user") {
 		t.Errorf("the owner with another body: %d %s", a.Status, a.Body)
 	}
 }

@@ -205,7 +205,7 @@ func (e *Behind) Error() string {
 type Conflict struct{ Idem string }
 
 func (e *Conflict) Error() string {
-	return fmt.Sprintf("idempotency key %q was used before with a different body; use a new key", e.Idem)
+	return fmt.Sprintf("idempotency key %q was used before with a different body, or by another user; use a new key", e.Idem)
 }
 
 // Busy is returned for a post with OnlyIdle to a stream that has work to do.
