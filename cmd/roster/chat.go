@@ -94,10 +94,11 @@ func (c *cli) chatScreen(ctx context.Context, at place, f runFlags, ask roster.A
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(c.stdout.file))
 	m.send = p.Send
 	c.onWait = func(why error) { p.Send(outage{why}) }
+	quiet.onNote = func(text string) { p.Send(printed("· " + text)) }
 	_, err := p.Run()
 	cancel()
 	m.work.Wait()
-	if m.busy {
+	if m.orphans() {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace) // a server may be out of reach
 		err = errors.Join(err, at.Cancel(stop, m.ask.Key, "the chat has ended"))
 		cancel()

@@ -17,6 +17,8 @@ import (
 
 const (
 	maxOffered = 20               // words that could be meant are shown
+	maxFiles   = 50               // of those that fit best are looked at
+	maxListed  = 1000             // sessions are, the newest
 	finishTime = 10 * time.Second // after which nobody waits for it any more
 )
 
@@ -27,15 +29,16 @@ var chatWords = []string{"/cancel", "/copy", "/exit", "/fork", "/help", "/model"
 type unfinished struct {
 	text   string // of the field
 	word   string
-	last   bool                                        // nothing follows the word
-	begins func(ctx context.Context) ([]string, error) // words, of which it may begin one; nil: there are none
-	loose  bool                                        // the letters of the word need not stand together in what it means
+	last   bool                                              // nothing follows the word
+	begins func(ctx context.Context) ([]string, bool, error) // words, of which it may begin one, and whether there are more; nil: there are none
+	loose  bool                                              // the letters of the word need not stand together in what it means
 }
 
 // completed are words that an unfinished one could mean.
 type completed struct {
 	*unfinished
 	words []string
+	more  bool // others fit too
 	err   error
 }
 
@@ -50,12 +53,12 @@ func (m *chat) complete() tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(m.ctx, finishTime)
 		defer cancel()
-		words, err := u.begins(ctx)
+		words, more, err := u.begins(ctx)
 		if !u.loose || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, u.word) }) {
 			words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, u.word) })
 		}
 		slices.Sort(words)
-		return completed{u, slices.Compact(words), err}
+		return completed{u, slices.Compact(words), more, err}
 	}
 }
 
@@ -101,11 +104,14 @@ func (m *chat) unfinished() *unfinished {
 	line := []rune(strings.Split(u.text, "\n")[m.input.Line()])
 	before := string(line[:min(m.input.Column(), len(line))])
 	at := strings.LastIndexByte(before, ' ') + 1
+	if quoted := strings.LastIndex(before, `@"`); quoted >= 0 && !strings.Contains(before[quoted+2:], `"`) {
+		at = quoted
+	}
 	u.word = before[at:]
 	first := strings.TrimSpace(before[:at])
 	switch {
 	case strings.HasPrefix(u.word, "@"):
-		u.begins, u.loose = m.filesLike(u.word[1:]), true
+		u.begins, u.loose = m.filesLike(strings.TrimPrefix(u.word[1:], `"`)), true
 	case m.input.Line() > 0:
 	case first == "" && strings.HasPrefix(u.word, "/"):
 		u.begins = m.commandWords
@@ -128,7 +134,7 @@ func (m *chat) finish(c completed) tea.Cmd {
 	switch {
 	case len(c.words) == 0:
 		return m.print(m.style.Dim("· nothing fits " + render.Safe(c.word)))
-	case len(c.words) == 1:
+	case len(c.words) == 1 && !c.more:
 		for range []rune(c.word) {
 			m.input, _ = m.input.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
 		}
@@ -136,19 +142,22 @@ func (m *chat) finish(c completed) tea.Cmd {
 		if !c.last {
 			m.input.InsertRune(' ')
 		}
-	case fits && more != "":
+	case fits && more != "" && !c.more:
 		m.input.InsertString(more)
 	default:
-		return m.print(m.style.Dim(m.wrap(listed(c.words))))
+		return m.print(m.style.Dim(m.wrap(listed(c.words, c.more))))
 	}
 	return nil
 }
 
 // listed is what is shown of words.
-func listed(words []string) string {
+func listed(words []string, more bool) string {
 	text := "· " + render.Safe(strings.Join(words[:min(len(words), maxOffered)], "  "))
-	if more := len(words) - maxOffered; more > 0 {
-		text += fmt.Sprintf("  and %d more", more)
+	if n := len(words) - maxOffered; n > 0 {
+		text += fmt.Sprintf("  and %d more", n)
+	}
+	if more {
+		text += "  and others: type more of it"
 	}
 	return text
 }
@@ -172,61 +181,68 @@ func common(words []string) string {
 	return string(begin)
 }
 
-func (m *chat) commandWords(ctx context.Context) ([]string, error) {
+func (m *chat) commandWords(ctx context.Context) (words []string, more bool, err error) {
 	all, err := m.at.AllCommands(ctx)
-	words := slices.Clone(chatWords)
+	words = slices.Clone(chatWords)
 	for _, c := range all.Commands {
 		words = append(words, "/"+c.Name)
 	}
-	return words, err
+	return words, false, err
 }
 
-func (m *chat) profileNames(ctx context.Context) ([]string, error) {
+func (m *chat) profileNames(ctx context.Context) (names []string, more bool, err error) {
 	items, _, err := m.at.Profiles(ctx)
-	var names []string
 	for _, p := range items {
 		names = append(names, p.Name)
 	}
-	return names, err
+	return names, false, err
 }
 
-func (m *chat) modelNames(ctx context.Context) ([]string, error) {
+func (m *chat) modelNames(ctx context.Context) (names []string, more bool, err error) {
 	models, err := m.at.AllModels(ctx)
-	var names []string
 	for _, i := range models {
 		if i.Configured {
 			names = append(names, i.Provider+"/"+i.ID)
 		}
 	}
-	return names, err
+	return names, false, err
 }
 
-// sessionIDs are those of the newest sessions.
-func (m *chat) sessionIDs(ctx context.Context) ([]string, error) {
+func (m *chat) sessionIDs(ctx context.Context) (ids []string, more bool, err error) {
 	log, err := m.at.Reader(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var ids []string
-	for s, err := range log.List(ctx, roster.LocalTenant, session.Query{Limit: maxOffered}) {
+	for s, err := range log.List(ctx, roster.LocalTenant, session.Query{Limit: maxListed}) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		ids = append(ids, s.Key.Stream)
 	}
-	return ids, nil
+	return ids, len(ids) == maxListed, nil
 }
 
 // filesLike are files of the workspace whose paths have some letters in their order.
-func (m *chat) filesLike(part string) func(context.Context) ([]string, error) {
-	return func(ctx context.Context) ([]string, error) {
-		found, err := m.at.Files(ctx, part, maxOffered)
-		var names []string
+func (m *chat) filesLike(part string) func(context.Context) ([]string, bool, error) {
+	return func(ctx context.Context) (names []string, more bool, err error) {
+		found, err := m.at.Files(ctx, part, maxFiles)
 		for _, f := range found.Files {
-			if !strings.ContainsFunc(f, unicode.IsControl) { // nobody could type it
-				names = append(names, "@"+f)
+			if name, ok := mention(f); ok {
+				names = append(names, name)
 			}
 		}
-		return names, err
+		return names, found.More, err
 	}
+}
+
+// mention is how a text names a file: in quotes where the path has what ends a word. Not
+// all can be.
+func mention(file string) (name string, ok bool) {
+	switch {
+	case strings.ContainsFunc(file, unicode.IsControl) || strings.Contains(file, `"`):
+		return "", false
+	case strings.ContainsAny(file, " <>|'"):
+		return `@"` + file + `"`, true
+	}
+	return "@" + file, true
 }

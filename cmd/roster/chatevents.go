@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/rosterrun/roster"
 	"github.com/rosterrun/roster/dispatch"
 	"github.com/rosterrun/roster/internal/render"
 	"github.com/rosterrun/roster/message"
@@ -101,13 +102,24 @@ func (m *chat) event(e *session.Event) []tea.Cmd {
 	case *session.LoopWaiting:
 		m.calls = nil
 		return []tea.Cmd{m.questions()}
-	case *session.PermissionResolved, *session.InputAnswered, *session.Cancel:
+	case *session.PermissionResolved:
+		return m.settled(b.Ask)
+	case *session.InputAnswered:
+		return m.settled(b.Ask)
+	case *session.Cancel:
 		m.asks = nil
 		return []tea.Cmd{m.resume()}
 	case *session.LoopEnd:
+		m.own = false
 		m.busy, m.ended, m.calls, m.asks, m.live = false, e.Seq, nil, nil, liveText{}
 	}
 	return nil
+}
+
+// settled goes on from a question that has its answer, from whomever, to the next one.
+func (m *chat) settled(ask string) []tea.Cmd {
+	left := slices.DeleteFunc(slices.Clone(m.asks), func(a roster.Approval) bool { return a.ID == ask })
+	return []tea.Cmd{m.question(left), m.resume()}
 }
 
 // tools keeps what is at work, also for those that were delegated to.

@@ -112,9 +112,10 @@ func TestChatCompletes(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("profiles/helper.md", "---\ndescription: Helps.\nmodel: script:help.yaml\n---\nYou help.\n")
 	w.write("profiles/helper-two.md", "---\ndescription: Helps.\nmodel: script:help.yaml\n---\nYou help.\n")
-	w.write("help.yaml", "replies:\n- text: Yes.\n")
+	w.write("help.yaml", "replies:\n- text: Yes.\nloop: true\n")
 	w.write("commands/shorten.md", "Shorten it.")
 	w.write("docs/notes.md", "Noted.")
+	w.write("docs/plan of work.md", "Planned.")
 	_, url := w.serve()
 	for _, command := range []string{"roster --trust chat helper", "roster chat helper --server " + url} {
 		t.Run(command, func(t *testing.T) {
@@ -136,6 +137,9 @@ func TestChatCompletes(t *testing.T) {
 			s.shows("helper-two" + chatIdle)
 			s.keys("Mind @nts", "Tab", "too", "Enter")
 			s.has("> Mind @docs/notes.md too")
+			s.shows("turns 1 · TIME\nhelper-two" + chatIdle)
+			s.keys("And @planof", "Tab", "Enter")
+			s.has("> And @\"docs/plan of work.md\"")
 			s.shows("turns 1 · TIME\nhelper-two" + chatIdle)
 		})
 	}
@@ -194,7 +198,8 @@ func TestChatWithAServer(t *testing.T) {
 	s.keys("y", "Enter")
 	s.has("\nroster: POST ")
 	served, _ := w.served(w.command("serve", "--addr", strings.TrimPrefix(url, "http://"), "--json", "--quiet", "--trust"))
-	s.keys("y", "Enter")
+	s.shows("lead · waits for your answer\n> y\n>\n>") // it could not be sent
+	s.keys("Enter")
 	s.shows("It says one two.\nN tokens in, 16 out, $0.0000 (estimated) · turns 2 · TIME\nlead" + chatIdle)
 	s.keys("C-d")
 	s.shows("exit code 0")
@@ -221,5 +226,78 @@ func TestLiveTextEnds(t *testing.T) {
 		if got := l.end(bytes); got != want {
 			t.Errorf("the end of %d bytes is %q, and not %q", bytes, got, want)
 		}
+	}
+}
+
+// TestChatLeavesOthersAlone: who leaves a chat ends no run that others have begun, and none
+// that waits for an answer.
+func TestChatLeavesOthersAlone(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("profiles/lead.md", leads)
+	w.write("lead.yaml", `replies:
+- tools: [{name: bash, input: {command: "until [ -e go ]; do sleep 0.05; done"}}]
+- text: "Gone."
+`)
+	first := newScreen(t, w, "roster --trust chat lead")
+	first.shows("lead" + chatIdle)
+	first.keys("Go", "Enter")
+	first.shows("lead · waits for your answer" + chatIdle)
+	id, _ := w.session()
+	waits := newScreen(t, w, "roster --trust chat lead --session "+id)
+	waits.shows("lead · waits for your answer" + chatIdle)
+	waits.keys("C-d")
+	waits.shows("exit code 0")
+	first.keys("y", "Enter")
+	first.has("· bash until [ -e go ]; do sleep 0.05; done …")
+	second := newScreen(t, w, "roster --trust chat lead --session "+id)
+	second.has("· bash until [ -e go ]; do sleep 0.05; done …")
+	second.keys("C-d")
+	second.shows("exit code 0")
+	w.write("go", "")
+	first.has("Gone.")
+}
+
+// TestChatAsksNext: while one call that was allowed is at work, the answer to the next
+// question is an answer, and is not said to the model.
+func TestChatAsksNext(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("profiles/lead.md", leads)
+	w.write("lead.yaml", `replies:
+- tools:
+  - {name: bash, input: {command: "until [ -e go ]; do sleep 0.05; done"}}
+  - {name: bash, input: {command: "echo next"}}
+- text: "Both."
+`)
+	s := newScreen(t, w, "roster --trust chat lead")
+	s.shows("lead" + chatIdle)
+	s.keys("Go", "Enter")
+	s.shows("lead · waits for your answer" + chatIdle)
+	s.keys("y", "Enter")
+	s.has("  bash echo next")
+	s.has("· bash until [ -e go ]; do sleep 0.05; done …\nlead · waits for your answer")
+	s.keys("y", "Enter")
+	s.has("at work: what you type steers it")
+	w.write("go", "")
+	s.has("Both.")
+	s.keys("C-d")
+	s.shows("exit code 0")
+}
+
+// TestChatOnASmallTerminal: what is drawn again and again is no taller than the terminal,
+// and leaves nothing above it.
+func TestChatOnASmallTerminal(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("profiles/helper.md", "---\ndescription: Helps.\nmodel: script:help.yaml\n---\nYou help.\n")
+	w.write("help.yaml", "replies:\n- {gap: 2ms, text: \""+strings.Repeat(`one line\n`, 40)+"\"}\n")
+	s := newScreen(t, w, "sh -c 'until [ -e small ]; do sleep 0.05; done; roster --trust chat helper'")
+	if out, err := s.tmux("resize-window", "-x", "90", "-y", "10"); err != nil {
+		t.Fatal(err, out)
+	}
+	w.write("small", "")
+	s.shows("helper" + chatIdle)
+	s.keys("Go", "Enter")
+	got := s.shows("turns 1 · TIME\nhelper" + chatIdle)
+	if n := strings.Count(got, "at work: "); n > 1 {
+		t.Errorf("%d copies are left above", n)
 	}
 }

@@ -42,6 +42,7 @@ type chat struct {
 	noted  *bytes.Buffer // what notes has written
 	live   liveText
 	busy   bool               // a loop is under way
+	own    bool               // it was begun, or taken up, here
 	ended  int64              // number of the event that ended the one before
 	calls  []workingCall      // that are at work
 	asks   []roster.Approval  // what it waits for, the first one shown
@@ -88,6 +89,7 @@ type (
 	asked   []roster.Approval              // what it waits for
 	posted  struct{ sub roster.Submitted } // a prompt is stored
 	moved   struct{ key session.Key }      // another session is shown from here on
+	takenUp struct{}                       // a run that waited is gone on with here
 	printed string                         // to be shown above
 	failed  struct{ err error }
 	unsent  struct { // what was typed could not be sent
@@ -96,8 +98,8 @@ type (
 	}
 	outage   struct{ err error } // the server is out of reach for now
 	answered struct {            // a question, or it could not be
-		id  string
-		err error
+		id, text string
+		err      error
 	}
 	lost struct { // the watch of a session broke off
 		of    string
@@ -178,6 +180,7 @@ func (m *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case answered:
 		m.answering = false
 		if msg.err != nil {
+			m.giveBack(msg.text)
 			return m, m.failure(msg.err)
 		}
 		if len(m.asks) > 0 && m.asks[0].ID == msg.id {
@@ -192,7 +195,7 @@ func (m *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.failure(msg.err)
 	case moved:
 		m.ask.Key, m.notes, m.live = msg.key, m.newNotes(), liveText{}
-		m.busy, m.ended, m.calls, m.asks, m.shown = false, 0, nil, nil, ""
+		m.busy, m.own, m.ended, m.calls, m.asks, m.shown = false, false, 0, nil, nil, ""
 		m.watch(msg.key, 0)
 		return m, m.print("· session " + msg.key.Stream)
 	case switchedTo:
@@ -200,6 +203,8 @@ func (m *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.print(m.style.Dim("· " + m.ask.Profile + " answers from the next prompt on"))
 	case completed:
 		return m, m.completed(msg)
+	case takenUp:
+		m.own = true
 	case printed:
 		return m, m.print(string(msg))
 	case failed:
@@ -224,7 +229,8 @@ func (m *chat) View() tea.View {
 	}
 	b.WriteString(m.style.Dim(m.wrap(m.state())) + "\n")
 	b.WriteString(m.input.View())
-	return tea.NewView(b.String())
+	rows := strings.Split(b.String(), "\n") // what is taller than the terminal would be left above by each that follows
+	return tea.NewView(strings.Join(rows[max(0, len(rows)-m.height):], "\n"))
 }
 
 // state is the line above what is typed.
@@ -261,6 +267,12 @@ func (m *chat) do(f func(ctx context.Context) (tea.Msg, error)) tea.Cmd {
 		}
 		return msg
 	}
+}
+
+// orphans says whether leaving would leave a run to nobody: it is at work here. One that
+// only waits for an answer is taken up by whoever answers.
+func (m *chat) orphans() bool {
+	return m.busy && m.own && !m.at.GoesOn() && (len(m.asks) == 0 || len(m.calls) > 0)
 }
 
 // leave ends the chat, and takes the screen away.
@@ -313,6 +325,7 @@ func (m *chat) posted(sub roster.Submitted) tea.Cmd {
 		m.watch(sub.Key, sub.After())
 	}
 	m.posting = false
+	m.own = m.own || !m.busy
 	m.busy = m.busy || m.ended <= sub.After()
 	typed := m.waiting
 	m.waiting = nil
@@ -335,9 +348,13 @@ func (m *chat) lookAgain() {
 func (m *chat) resume() tea.Cmd {
 	k := m.ask.Key
 	return m.do(func(ctx context.Context) (tea.Msg, error) {
-		if err := m.at.Resume(ctx, k); err != nil && !errors.Is(err, session.ErrNoWork) {
+		err := m.at.Resume(ctx, k)
+		if errors.Is(err, session.ErrNoWork) {
+			return nil, nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("going on: %w", err)
 		}
-		return nil, nil
+		return takenUp{}, nil
 	})
 }

@@ -153,14 +153,22 @@ func (m *chat) answer(text string) tea.Cmd {
 	m.answering = true
 	return m.do(func(ctx context.Context) (tea.Msg, error) {
 		_, err := m.at.Answer(ctx, k.Tenant, a.ID, answer)
-		return answered{a.ID, err}, nil
+		return answered{a.ID, text, err}, nil
 	})
 }
 
 func (m *chat) steer(text string) tea.Cmd {
-	k := m.ask.Key
+	ask := m.ask
 	return m.do(func(ctx context.Context) (tea.Msg, error) {
-		if err := m.at.Steer(ctx, k, []message.Part{message.Text{Text: text}}); err != nil {
+		parts := []message.Part{message.Text{Text: text}}
+		var err error
+		if h, ok := m.at.(here); ok {
+			parts, err = m.cli.parts(ctx, h.App, []string{ask.Profile, text}, text, ask.Flags)
+		}
+		if err == nil {
+			err = m.at.Steer(ctx, ask.Key, parts)
+		}
+		if err != nil {
 			return unsent{text, err}, nil
 		}
 		return nil, nil

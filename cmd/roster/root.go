@@ -32,6 +32,8 @@ type cli struct {
 	// onWait is told in place of standard error that a server is out of reach. It is set
 	// before anything is asked for at the same time as something else.
 	onWait func(why error)
+	// onNote is told in place of standard error what is said beside the work.
+	onNote func(text string)
 }
 
 // output remembers the first error, so that what was not written is not lost in

@@ -251,11 +251,19 @@ func (c *cli) parts(ctx context.Context, app *roster.App, args []string, prompt 
 	}
 	parts, missed, err := app.Attach(ctx, args[0], session.Overrides{Flags: flags}, prompt)
 	for _, path := range missed {
-		if !c.quiet {
-			fmt.Fprintf(c.stderr, "roster: @%s names no file here: it is sent as text\n", render.Safe(path))
-		}
+		c.note("@" + render.Safe(path) + " names no file here: it is sent as text")
 	}
 	return parts, err
+}
+
+// note says something beside the work.
+func (c *cli) note(text string) {
+	switch {
+	case c.onNote != nil:
+		c.onNote(text)
+	case !c.quiet:
+		fmt.Fprintln(c.stderr, "roster: "+text)
+	}
 }
 
 // prompt reads the prompt from the arguments or, where they say so, from
