@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for what has to happen.
-const rigPatience = 30 * time.Second
+const rigPatience = 90 * time.Second
 
 // rigged is a workspace whose rig runs.
 type rigged struct {
